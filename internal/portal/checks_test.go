@@ -425,3 +425,11 @@ func FuzzParseCode(f *testing.F) {
 		}
 	})
 }
+
+func TestFormThatIsTooLarge(t *testing.T) {
+	s := newSite(t)
+	link := s.link(t, users.Communications)
+	for _, suffix := range []string{"", "/code", "/birth-date"} {
+		newBrowser(t).post(link+suffix, "method", strings.Repeat("x", 3<<20)).want(t, 413, "This form is too large")
+	}
+}

@@ -152,7 +152,12 @@ const largestForm = 4 << 10
 
 func parseForm(w http.ResponseWriter, r *http.Request) error {
 	r.Body = http.MaxBytesReader(w, r.Body, largestForm)
-	if err := r.ParseForm(); err != nil {
+	err := r.ParseForm()
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return errFormTooLarge
+	case err != nil:
 		return errForeignForm
 	}
 	return nil

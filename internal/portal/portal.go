@@ -102,6 +102,8 @@ func (p *Portal) guard(baseURL string, next http.Handler) http.Handler {
 var (
 	errNoPage      = fault.New(fault.NotFound, "no such page")
 	errForeignForm = fault.New(fault.Forbidden, "the form came from another site")
+
+	errFormTooLarge = fault.New(fault.TooLarge, "the form is too large")
 )
 
 // policy allows a page only to load the style sheet and pictures of this host and
@@ -144,6 +146,8 @@ func (p *Portal) fail(w http.ResponseWriter, r *http.Request, err error) {
 		status, message = http.StatusUnauthorized, text.SignedOff
 	case errors.Is(err, errForeignForm):
 		status, message = http.StatusForbidden, text.ForeignForm
+	case errors.Is(err, errFormTooLarge):
+		status, message = http.StatusRequestEntityTooLarge, text.FormTooLarge
 	case errors.Is(err, errNoPage):
 		status, message = http.StatusNotFound, text.NoPage
 	default:

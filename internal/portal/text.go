@@ -47,7 +47,7 @@ type text struct {
 	VisitTitle, VisitIdle, VisitEnd        string
 	SignOut                                string
 	LinkGone, SignedOff, SignedOut, NoPage message
-	ForeignForm, Trouble                   message
+	ForeignForm, FormTooLarge, Trouble     message
 	NoCheck, NoCheckLeft                   message
 	CodeWait, NoMoreCodes                  message
 	second, secondsMany                    string
@@ -186,12 +186,13 @@ var english = text{
 	VisitEnd:   "Your visit ends at %s at the latest.",
 	SignOut:    "Sign out",
 
-	LinkGone:    message{"This link does not work", "It may be too old, it may have been used before, or a part of it may be missing. Ask for a new one."},
-	SignedOff:   message{"You are signed out", "For your safety a visit ends after a while. To come back, open the link that you were sent, or ask for a new one."},
-	SignedOut:   message{"You have signed out", "You can close this page now. To come back, open the link that you were sent, or ask for a new one."},
-	NoPage:      message{"This page does not exist", "Check the address, or open the link that you were sent."},
-	ForeignForm: message{"This did not come from our page", "Open the link that you were sent and try again."},
-	Trouble:     message{"Something went wrong", "It is not your fault, and nothing was changed. Try again in a few minutes."},
+	LinkGone:     message{"This link does not work", "It may be too old, it may have been used before, or a part of it may be missing. Ask for a new one."},
+	SignedOff:    message{"You are signed out", "For your safety a visit ends after a while. To come back, open the link that you were sent, or ask for a new one."},
+	SignedOut:    message{"You have signed out", "You can close this page now. To come back, open the link that you were sent, or ask for a new one."},
+	NoPage:       message{"This page does not exist", "Check the address, or open the link that you were sent."},
+	ForeignForm:  message{"This did not come from our page", "Open the link that you were sent and try again."},
+	FormTooLarge: message{"This form is too large", "Open the link that you were sent and try again."},
+	Trouble:      message{"Something went wrong", "It is not your fault, and nothing was changed. Try again in a few minutes."},
 
 	NoCheck:     message{"We cannot check that it is you", "This device is new to us, and your health data is private. We have no way to send you a code, so we cannot open your page here. Please contact %s the way you usually do. They can bring your phone number and e-mail address up to date, or let you in from their own app or website."},
 	NoCheckLeft: message{"We cannot check that it is you", "A wrong date of birth was entered five times, so we no longer ask for it. We have no way to send you a code. Please contact %s the way you usually do. They can bring your phone number and e-mail address up to date, or let you in from their own app or website."},
