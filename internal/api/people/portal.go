@@ -16,7 +16,7 @@ import (
 
 func (h *Handlers) portalLinkRoutes() []api.Route {
 	return []api.Route{
-		api.Post("/v2/user/{user_id}/create_portal_url", h.createPortalURL, "Create a link into the user's portal").Creates(),
+		api.Post("/v2/user/{user_id}/create_portal_url", h.createPortalURL, "Create a link into the user's portal").Creates().Sensitive(),
 	}
 }
 

@@ -128,6 +128,8 @@ func TestUndoDelete(t *testing.T) {
 	c.Want(422, "POST", "/v2/user/undo_delete?user_id="+id+"&client_user_id=a", "", "exactly one")
 	c.Want(422, "POST", "/v2/user/undo_delete?user_id="+id, `{"client_user_id":"a"}`, "exactly one")
 	c.Want(422, "POST", "/v2/user/undo_delete?user_id=nope", "", "user_id")
+	c.Want(422, "POST", "/v2/user/undo_delete?user_id=nope", "", `"input":null`)
+	c.Want(422, "POST", "/v2/user/"+id+"/create_portal_url", `{"context":"nope"}`, `"input":null`)
 	c.Want(404, "POST", "/v2/user/undo_delete?user_id="+id, "")
 	c.Want(200, "DELETE", "/v2/user/"+id, "")
 	c.User("a")
