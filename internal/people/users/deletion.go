@@ -33,7 +33,7 @@ func Delete(ctx context.Context, tx *store.Tx, team teams.ID, id ID) error {
 	block, err := updateDeletion(ctx, tx, `UPDATE users SET deleted_at = $3, info_version = CASE WHEN info_rev > 0 THEN CAST($4 AS BIGINT) ELSE 0 END
 		WHERE team_id = $1 AND user_id = $2 AND deleted_at IS NULL RETURNING block`, team, id, tx.Now(), version)
 	if errors.Is(err, store.ErrNoRows) {
-		return absentError(ctx, tx, team, id)
+		return absentError(ctx, tx, team, id, "User is already scheduled for deletion")
 	}
 	if err != nil {
 		return fmt.Errorf("users: deleting %s: %w", id, err)

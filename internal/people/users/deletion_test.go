@@ -41,7 +41,7 @@ func TestDeletedUserIsHidden(t *testing.T) {
 		wantFault(t, write(db, team, func(ctx context.Context, tx *store.Tx) error {
 			_, err := users.Change(ctx, tx, team, user.ID, users.Update{ClientUserID: patch.Set("y")})
 			return err
-		}), fault.NotFound, "User is already scheduled for deletion")
+		}), fault.NotFound, "User is scheduled for deletion")
 		wantFault(t, write(db, team, func(ctx context.Context, tx *store.Tx) error {
 			_, err := users.Resolve(ctx, tx, team, "x")
 			return err

@@ -156,7 +156,7 @@ func lock(ctx context.Context, tx *store.Tx, team teams.ID, id ID) error {
 		return fmt.Errorf("users: locking %s: %w", id, err)
 	}
 	if n == 0 {
-		return absentError(ctx, tx, team, id)
+		return absentError(ctx, tx, team, id, "User is scheduled for deletion")
 	}
 	return nil
 }

@@ -401,15 +401,15 @@ func takenError(ctx context.Context, tx *store.Tx, team teams.ID, clientUserID s
 
 func notFoundError() error { return fault.New(fault.NotFound, "User not found") }
 
-// absentError returns the error of a change to an absent user. A user in the grace
-// period has its own error.
-func absentError(ctx context.Context, tx *store.Tx, team teams.ID, id ID) error {
+// absentError returns the error of a change to an absent user. inDeletion is the text
+// about a user in the grace period.
+func absentError(ctx context.Context, tx *store.Tx, team teams.ID, id ID, inDeletion string) error {
 	_, deleted, err := find(ctx, tx, team, id)
 	switch {
 	case err != nil && !errors.Is(err, store.ErrNoRows):
 		return fmt.Errorf("users: reading %s: %w", id, err)
 	case err == nil && inGrace(deleted, tx.Now()):
-		return fault.New(fault.NotFound, "User is already scheduled for deletion")
+		return fault.New(fault.NotFound, inDeletion)
 	}
 	return fault.New(fault.NotFound, "User is not, or no longer, in the team")
 }
