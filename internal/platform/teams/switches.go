@@ -135,7 +135,7 @@ func setCriticalMinutes(s *Settings, text string) error {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > mostMinutes {
-		return fmt.Errorf("a number from 1 to %d", mostMinutes)
+		return fmt.Errorf("must be a number from 1 to %d", mostMinutes)
 	}
 	s.CriticalMinutes = n
 	return nil
@@ -157,5 +157,5 @@ func FindSetting(name string) (*Switch, *Value, error) {
 		}
 		names = append(names, Values[i].Name)
 	}
-	return nil, nil, fault.New(fault.Invalid, "a team has no such setting; it has "+strings.Join(names, ", ")).At("setting")
+	return nil, nil, fault.Newf(fault.Invalid, "a team has no setting %q; it has %s", name, strings.Join(names, ", ")).At("setting")
 }

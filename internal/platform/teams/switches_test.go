@@ -69,3 +69,17 @@ func TestValues(t *testing.T) {
 		}
 	}
 }
+
+// The error of an unknown setting names the wrong word.
+func TestUnknownSetting(t *testing.T) {
+	if _, _, err := teams.FindSetting("colour"); err == nil || !strings.Contains(err.Error(), `a team has no setting "colour"; it has `) {
+		t.Error(err)
+	}
+	for i := range teams.Values {
+		if teams.Values[i].Name == "critical_result_minutes" {
+			if err := teams.Values[i].Set(&teams.Settings{}, "0"); err == nil || !strings.Contains(err.Error(), "critical_result_minutes: must be a number from 1 to 10080") {
+				t.Error(err)
+			}
+		}
+	}
+}
