@@ -26,11 +26,14 @@ func isHeld(ctx context.Context, tx *store.Tx, o *Order) (bool, error) {
 	return false, err
 }
 
+// heldQuery selects the orders of a user that no lab has yet, or whose kit may be to ship.
+var heldQuery = `SELECT id FROM orders WHERE team_id = $1 AND user_id = $2
+	AND status IN (` + unplacedStatuses() + `, '` + string(RequisitionCreated) + `', '` + string(RequisitionBypassed) + `')`
+
 // resume enqueues what a restored user's orders still have to send. Networks ignore
 // duplicates.
 func resume(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) error {
-	held, err := idsOf(ctx, tx, `SELECT id FROM orders WHERE team_id = $1 AND user_id = $2
-		AND status IN ('ordered', 'registered', 'awaiting_registration', 'requisition_created', 'requisition_bypassed')`, team, user)
+	held, err := idsOf(ctx, tx, heldQuery, team, user)
 	if err != nil {
 		return err
 	}
