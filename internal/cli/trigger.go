@@ -55,10 +55,10 @@ func (s *shell) triggerAll(c *cobra.Command, name string) error {
 	if err := s.get(c.Context(), webhooksPath, nil, &all); err != nil {
 		return err
 	}
+	if _, err := s.call(c.Context(), http.MethodGet, client.Path("v2", "webhooks", "examples", name), nil, nil); err != nil {
+		return err // an unknown type
+	}
 	if len(all.Data) == 0 {
-		if _, err := s.call(c.Context(), http.MethodGet, client.Path("v2", "webhooks", "examples", name), nil, nil); err != nil {
-			return err // an unknown type
-		}
 		return withHint(fault.New(fault.NotFound, "the team has no webhooks"), "--to http://127.0.0.1:9000/hook posts to a receiver on this machine")
 	}
 	for _, e := range all.Data {
