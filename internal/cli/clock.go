@@ -19,7 +19,7 @@ With a clock that is far ahead, all data looks old. So hale serve deletes nothin
 age while the clock looks wrong. With PostgreSQL, the clock looks wrong if it differs
 from PostgreSQL's by more than a minute. With SQLite, it looks wrong if it is more
 than 25 hours ahead of the last hourly check. A service that did not run for so long
-cannot tell its absence from a wrong clock: confirm the clock.`,
+cannot distinguish the pause from a wrong clock: confirm the clock.`,
 		Example: examples("hale clock status", "hale clock confirm"),
 	}, s.clockStatus(), s.clockConfirm())
 	addSettings(c.PersistentFlags(), storageSettings...)

@@ -105,9 +105,9 @@ func (s *shell) showFindings(findings []finding) error {
 	}
 	signs := map[string]string{verdictOK: "ok     ", verdictWarning: "warning", verdictBroken: "BROKEN "}
 	for _, f := range findings {
-		fmt.Fprintf(s.out, "%s  %-15s %s\n", s.paint(f.Verdict, signs[f.Verdict]), f.Check, f.Detail)
+		fmt.Fprintf(s.out, "%s  %-19s %s\n", s.paint(f.Verdict, signs[f.Verdict]), f.Check, f.Detail)
 		if f.Hint != "" {
-			fmt.Fprintf(s.out, "%25s hint: %s\n", "", f.Hint)
+			fmt.Fprintf(s.out, "%29s hint: %s\n", "", f.Hint)
 		}
 	}
 	return nil

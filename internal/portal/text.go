@@ -197,7 +197,7 @@ var english = text{
 	NoCheck:     message{"We cannot check that it is you", "This device is new to us, and your health data is private. We have no way to send you a code, so we cannot open your page here. Please contact %s the way you usually do. They can bring your phone number and e-mail address up to date, or let you in from their own app or website."},
 	NoCheckLeft: message{"We cannot check that it is you", "A wrong date of birth was entered five times, so we no longer ask for it. We have no way to send you a code. Please contact %s the way you usually do. They can bring your phone number and e-mail address up to date, or let you in from their own app or website."},
 	CodeWait:    message{"Please wait a moment", "We have just sent you a code for another link. You can ask for one for this link in %s. Then go back and try again."},
-	NoMoreCodes: message{"This link gets no more codes", "We have sent ten codes for it. Please ask %s for a new link."},
+	NoMoreCodes: message{"This link gets no more codes", "We have sent ten codes for it, or wrong codes were entered too often. Please ask %s for a new link."},
 	second:      "one second",
 	secondsMany: "%d seconds",
 

@@ -104,11 +104,11 @@ type payorParser struct {
 }
 
 func (p *payorParser) fail(line int, column, msg string) {
-	at := []string{fmt.Sprintf("line %d", line)}
+	at := fmt.Sprintf("line %d", line)
 	if column != "" {
-		at = append(at, column)
+		at += ", " + column
 	}
-	p.faults = append(p.faults, fault.New(fault.Invalid, msg).At(at...))
+	p.faults = append(p.faults, fault.New(fault.Invalid, msg).At(at))
 }
 
 // addLine reads one line. It copies the cells, because the reader reuses row.
