@@ -174,7 +174,7 @@ func (l *Log) addBlock(ctx context.Context, tx *store.Tx, team uuid.UUID, queued
 		b.Insert(nil, `INSERT INTO audit_log (team_id, block, n, at, actor_kind, actor, on_behalf_of, action, user_id, object_id, address, status, request_id)`,
 			[]any{team, next.number, i, e.At, string(e.ActorKind), e.Actor, e.OnBehalfOf, e.Action, e.User, e.Object, e.Address, e.Status, e.RequestID}, "")
 	}
-	addForWaiting(&b, `DELETE FROM audit_pending`, team, read.ids)
+	addForWaiting(&b, `DELETE FROM audit_pending WHERE team_id = $1 AND id IN `, team, read.ids)
 	if err := tx.Run(ctx, &b); err != nil {
 		return false, fmt.Errorf("audit: writing a block: %w", err)
 	}
@@ -250,7 +250,7 @@ func (l *Log) readWaiting(ctx context.Context, tx *store.Tx, team uuid.UUID) (w 
 }
 
 // addForWaiting adds statements that select waiting rows of a team. change is their text
-// before WHERE. They are few, because each selects many rows.
+// before the list of ids. They are few, because each selects many rows.
 func addForWaiting(b *store.Batch, change string, team uuid.UUID, ids []uuid.UUID) {
 	eachPart(ids, func(part []uuid.UUID) {
 		args := make([]any, 1, 1+len(part))
@@ -258,7 +258,7 @@ func addForWaiting(b *store.Batch, change string, team uuid.UUID, ids []uuid.UUI
 		for _, id := range part {
 			args = append(args, id)
 		}
-		b.Exec(nil, change+` WHERE team_id = $1 AND id IN `+store.Placeholders(2, len(part)), args...)
+		b.Exec(nil, change+store.Placeholders(2, len(part)), args...)
 	})
 }
 
@@ -276,7 +276,7 @@ func (l *Log) refuse(ctx context.Context, tx *store.Tx, team uuid.UUID, ids []uu
 		return nil
 	}
 	var b store.Batch
-	addForWaiting(&b, `UPDATE audit_pending SET refused = 1`, team, ids)
+	addForWaiting(&b, `UPDATE audit_pending SET refused = 1 WHERE team_id = $1 AND id IN `, team, ids)
 	if err := tx.Run(ctx, &b); err != nil {
 		return fmt.Errorf("audit: refusing rows: %w", err)
 	}
