@@ -208,7 +208,7 @@ func TestRefusedFiles(t *testing.T) {
 		{"payor_code,name\nteam-1,Mine\n", "line 2, payor_code"},
 		{"payor_code,name\n,No code\n", "line 2, payor_code"},
 		{"payor_code,name\nA,\n", "line 2, name"},
-		{"payor_code,name,zip\nA,B,123\n", "line 2."},
+		{"payor_code,name,zip\nA,B,123\n", "line 2, first_line"},
 		{"payor_code,name,external\nA,B,pigeon:1\n", "line 2, external"},
 		{"payor_code,name,external\nA,B,stedi\n", "line 2, external"},
 		{"payor_code,name,external\nA,B,stedi:1|stedi:2\n", "twice"},

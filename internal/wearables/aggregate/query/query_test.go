@@ -35,7 +35,7 @@ func TestErrorsNameTheirPlace(t *testing.T) {
 		`{"queries":[]}`:      "body.timeframe: Field required",
 		`{` + timeframe + `}`: "body.queries: Field required",
 		`{"timeframe":3}`:     "body.timeframe: Input should be a valid dictionary",
-		`{"timeframe":{"placeholder":true},"queries":[]}`:                                                      "body.timeframe: Value error, a placeholder",
+		`{"timeframe":{"placeholder":true},"queries":[]}`:                                                      "body.timeframe: Value error, replace the placeholder with a value",
 		`{"timeframe":{"type":"relative","anchor":"2026-02-30","past":{"unit":"day"}},"queries":[]}`:           "body.timeframe.anchor: Input should be a valid date",
 		`{"timeframe":{"type":"relative","anchor":"2026-02-01","past":{"unit":"eon"}},"queries":[]}`:           "body.timeframe.past.unit: Input should be '",
 		`{"timeframe":{"type":"relative","anchor":"2026-02-01","past":{"value":0,"unit":"day"}},"queries":[]}`: "body.timeframe.past.value: Input should be greater than or equal to 1",
