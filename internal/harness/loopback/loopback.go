@@ -19,7 +19,7 @@ const (
 func FreeAddress() (string, error) {
 	var err error
 	for range attempts {
-		address := fmt.Sprintf("127.0.0.1:%d", firstPort+rand.IntN(lastPort-firstPort)) //nolint:gosec // need not be secret
+		address := fmt.Sprintf("127.0.0.1:%d", firstPort+rand.IntN(lastPort-firstPort))
 		var l net.Listener
 		if l, err = net.Listen("tcp", address); err == nil { //nolint:noctx // closed at once
 			return address, l.Close()
