@@ -339,8 +339,12 @@ func FuzzParse(f *testing.F) {
 					t.Fatal("columns of unequal length")
 				}
 			}
-			if n != got.Count {
-				t.Fatalf("%d samples in groups, %d in all", n, got.Count)
+			malformed := 0
+			for _, r := range got.Malformed {
+				malformed += r.Count
+			}
+			if n+malformed != got.Count || n == 0 && malformed > 0 {
+				t.Fatalf("%d samples in groups and %d malformed ones, %d in all", n, malformed, got.Count)
 			}
 			return
 		}
