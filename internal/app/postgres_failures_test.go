@@ -176,7 +176,7 @@ func TestSilentPostgresIs503(t *testing.T) {
 	} {
 		proxy.FreezeWith(name, c.cut)
 		began := time.Now()
-		if status, code := b.create(name); status != 503 || code != c.code || !proxy.HasCut() || time.Since(began) > 20*time.Second {
+		if status, code := b.create(name); status != 503 || code != c.code || !proxy.HasCut() || time.Since(began) > 10*time.Second {
 			t.Errorf("%s: %d %s after %v", name, status, code, time.Since(began))
 		}
 	}

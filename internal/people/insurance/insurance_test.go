@@ -99,7 +99,7 @@ func TestRecordsAreSealed(t *testing.T) {
 		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
 			return tx.QueryRow(ctx, `SELECT body FROM insurance WHERE user_id = $1`, user.ID).Scan(&stored)
 		})
-		for _, word := range []string{"Byron", "Austin"} {
+		for _, word := range []string{"Byron", `"M-1"`, `"UHC"`, "Austin"} {
 			if bytes.Contains(stored, []byte(word)) {
 				t.Errorf("the row contains %q", word)
 			}

@@ -89,13 +89,13 @@ func TestSilentServerIsUnavailable(t *testing.T) {
 	ctx := store.AsSystem(t.Context())
 
 	s.proxy.FreezeWith("frozen-statement", storetest.BeforeStatement)
-	checkDuration(t, "a statement", 20*time.Second, func() {
+	checkDuration(t, "a statement", 10*time.Second, func() {
 		unavailable(t, "a statement", s.db.Write(ctx, func(tx *store.Tx) error { return addTeam(ctx, tx, uuid.New(), "frozen-statement") }))
 	})
 	for cut, stored := range map[storetest.Cut]int{storetest.BeforeCommit: 0, storetest.AfterCommit: 1} {
 		before := teamNames(t, s.db)
 		s.proxy.FreezeWith("frozen-commit", cut)
-		checkDuration(t, "a COMMIT", 20*time.Second, func() {
+		checkDuration(t, "a COMMIT", 10*time.Second, func() {
 			outcomeUnknown(t, "a COMMIT", s.db.Write(ctx, func(tx *store.Tx) error { return addTeam(ctx, tx, uuid.New(), "frozen-commit") }))
 		})
 		if n := teamNames(t, s.db) - before; n != stored {

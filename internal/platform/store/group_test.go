@@ -114,7 +114,7 @@ func TestWaitForAnotherProcess(t *testing.T) {
 	ctx := store.AsSystem(t.Context())
 	var calls atomic.Int64
 	db, err := store.Open(ctx, store.Options{Dir: d.Dir, LockWait: 1200 * time.Millisecond, LockHeld: func(waited time.Duration) {
-		if waited < time.Second || waited > 30*time.Second {
+		if waited < time.Second || waited > 10*time.Second {
 			t.Errorf("LockHeld got %v", waited)
 		}
 		calls.Add(1)
@@ -135,7 +135,7 @@ func TestWaitForAnotherProcess(t *testing.T) {
 			began := time.Now()
 			err := touch(db, func() {})
 			unavailable(t, "a write", err)
-			if took := time.Since(began); !store.IsLocked(err) || store.IsFull(err) || took > 30*time.Second {
+			if took := time.Since(began); !store.IsLocked(err) || store.IsFull(err) || took > 10*time.Second {
 				t.Errorf("after %v: %v", took, err)
 			}
 		}
