@@ -69,7 +69,9 @@ func TestPlansThatReadATeamAreFound(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	for order, want := range map[string]bool{"created_on, provider": false, "+created_on, provider": true} {
+	for order, want := range map[string]bool{
+		"created_on, provider": false, "+created_on, provider": true, "created_on LIMIT 1": false, "+created_on LIMIT 1": true,
+	} {
 		query := `SELECT provider FROM connections WHERE team_id = $1 AND user_id = $2 ORDER BY ` + order
 		steps, err := explainSQLite(t, db, query, []any{1, 2})
 		if err != nil {
@@ -145,6 +147,7 @@ var unlimitedReads = map[string]string{
 	"SELECT COUNT(*) FROM unassigned_results WHERE state = $1" + end:                                                                             "a command of the operator",
 	"SELECT COUNT(*), MIN(run_at) FROM jobs WHERE kind = $1 AND status = 'queued'":                                                               backlog,
 	"SELECT MIN(run_at) FROM jobs WHERE kind = $1 AND status = 'queued'" + end:                                                                   "the first row of an index",
+	"SELECT user_id, started_at FROM continuous_query_states WHERE team_id = $1 AND user_id > $2 AND query_id = $3":                              "background: reads the states of all users of a team after a change of a query",
 	"INSERT INTO users (team_id, user_id, block":                                                                                                 "the last row of an index",
 	"SELECT team_id, number, wrapped FROM sealing_keys WHERE subject_id = $1" + end:                                                              "reads the keys of all teams at the start",
 	"SELECT rolsuper OR rolbypassrls FROM pg_roles":                                                                                              "reads the roles of the server at the start",
@@ -184,7 +187,9 @@ type step struct {
 	index string
 	by    []string // columns compared by equality through an index
 	paged bool     // stops with the page of a LIMIT
-	text  string
+
+	columns []string // of the table; on SQLite only
+	text    string
 }
 
 // bounded reports whether the number of rows of the step is limited.
@@ -196,9 +201,11 @@ func (s step) bounded() bool {
 }
 
 var (
-	searchStep = regexp.MustCompile(`^(?:SCAN|SEARCH) (\S+)(?:.* INDEX (\w+))?(?:.*\((.*)\))?`)
+	searchStep = regexp.MustCompile(`^(?:SCAN|SEARCH) (\S+)(?:.* INDEX (\w+))?(?:.*?\((.*)\))?`)
 	equalTo    = regexp.MustCompile(`(\w+)=\?`)
-	tableNames = regexp.MustCompile(`(?i)(?:FROM|JOIN|UPDATE|INTO|,)\s+([a-z]\w+)\s+(?:AS\s+)?([a-z]\w*)`)
+	// A column in brackets may be absent, as in ($4 = '' OR type = $4).
+	equalToParameter = regexp.MustCompile(`(?:WHERE|AND|ON) (?:\w+\.)?(\w+) = \$\d+`)
+	tableNames       = regexp.MustCompile(`(?i)(?:FROM|JOIN|UPDATE|INTO|,)\s+([a-z]\w+)\s+(?:AS\s+)?([a-z]\w*)`)
 )
 
 func explainSQLite(t *testing.T, db *store.DB, text string, args []any) (steps []step, err error) {
@@ -209,7 +216,7 @@ func explainSQLite(t *testing.T, db *store.DB, text string, args []any) (steps [
 	}
 	sorted := false
 	err = db.Read(store.AsSystem(t.Context()), func(tx *store.Tx) error {
-		tables, err := tableList(t, tx)
+		tables, err := tableColumns(t, tx)
 		if err != nil {
 			return err
 		}
@@ -233,7 +240,7 @@ func explainSQLite(t *testing.T, db *store.DB, text string, args []any) (steps [
 			if table, ok := aliases[m[1]]; ok {
 				one.table = table
 			}
-			if !slices.Contains(tables, one.table) { // a row of VALUES, a subquery
+			if one.columns = tables[one.table]; one.columns == nil { // a row of VALUES, a subquery
 				continue
 			}
 			for _, column := range equalTo.FindAllStringSubmatch(m[3], -1) {
@@ -244,26 +251,38 @@ func explainSQLite(t *testing.T, db *store.DB, text string, args []any) (steps [
 		return rows.Err()
 	})
 	for i := range steps {
-		steps[i].paged = !sorted && strings.Contains(text, "LIMIT")
+		steps[i].paged = !sorted && strings.Contains(text, "LIMIT") && !steps[i].skipsRows(equalToParameter.FindAllStringSubmatch(text, -1))
 	}
 	return steps, err
 }
 
-func tableList(t *testing.T, tx *store.Tx) (names []string, err error) {
+// skipsRows reports whether a step reads rows and drops those with another key: the
+// statement compares a column of the table with a value, and the step does not use it. A
+// page then ends late or never. columns are the compared columns of a statement.
+func (s step) skipsRows(columns [][]string) bool {
+	return slices.ContainsFunc(columns, func(match []string) bool {
+		column := match[1]
+		return slices.Contains(s.columns, column) && !slices.Contains(s.by, column) && !slices.Contains(coarseColumns, column)
+	})
+}
+
+// tableColumns returns the columns of each table.
+func tableColumns(t *testing.T, tx *store.Tx) (map[string][]string, error) {
 	t.Helper()
-	rows, err := tx.Query(t.Context(), `SELECT name FROM sqlite_master WHERE type = 'table'`)
+	rows, err := tx.Query(t.Context(), `SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table'`)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
+	columns := map[string][]string{}
 	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
+		var table, column string
+		if err := rows.Scan(&table, &column); err != nil {
 			return nil, err
 		}
-		names = append(names, name)
+		columns[table] = append(columns[table], column)
 	}
-	return names, rows.Err()
+	return columns, rows.Err()
 }
 
 // node is a node of a plan of PostgreSQL.
@@ -307,6 +326,13 @@ var (
 	blockingSteps   = strings.Fields(`Sort Aggregate Hash Materialize WindowAgg`)
 )
 
+// skipsRows reports whether an access to a table drops rows with another key.
+func (n node) skipsRows() bool {
+	return slices.ContainsFunc(equalInPostgres.FindAllStringSubmatch(n.Filter, -1), func(match []string) bool {
+		return !slices.Contains(coarseColumns, match[1]+match[2])
+	})
+}
+
 // steps appends the accesses to tables below n. paged is true below a Limit, until
 // a node that reads all rows of its input first.
 func (n node) steps(all []step, table string, paged bool) []step {
@@ -321,7 +347,7 @@ func (n node) steps(all []step, table string, paged bool) []step {
 		if n.Table != "" {
 			table = n.Table
 		}
-		one := step{table: table, index: n.Index, paged: paged, text: fmt.Sprintf("%s %s %s %s Filter: %s", n.Type, table, n.Index, n.Condition, n.Filter)}
+		one := step{table: table, index: n.Index, paged: paged && !n.skipsRows(), text: fmt.Sprintf("%s %s %s %s Filter: %s", n.Type, table, n.Index, n.Condition, n.Filter)}
 		for _, column := range equalInPostgres.FindAllStringSubmatch(n.Condition, -1) {
 			one.by = append(one.by, column[1]+column[2])
 		}
