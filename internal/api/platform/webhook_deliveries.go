@@ -309,7 +309,7 @@ func (h *Handlers) startReplay(ctx context.Context, c api.Caller, r webhooks.Rep
 type reconcileIn struct {
 	WebhookPath
 	From int64 `query:"from" minimum:"1" default:"1" doc:"Number of the first event to account for."`
-	To   int64 `query:"to" minimum:"1" doc:"Number of the last event. The default is the newest event. At most 100,000 events are checked."`
+	To   int64 `query:"to" minimum:"1" doc:"Number of the last event. The default is the newest event. At most 20,000 events are checked."`
 }
 
 // reconcileBody is the report about a range of numbers.

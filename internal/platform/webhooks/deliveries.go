@@ -77,7 +77,7 @@ type DeliveryFilter struct {
 
 // logSpan limits the numbers that one page of a log covers: an endpoint may have
 // deliveries of few of them.
-const logSpan = 20_000
+const logSpan = 5_000
 
 // pageStart returns the smallest number of the page of a log whose greatest number is
 // last. A page that starts with the endpoint's first number is the last page.
@@ -372,7 +372,7 @@ type Account struct {
 
 const (
 	// MaxAccount limits the numbers of one account.
-	MaxAccount = 100_000
+	MaxAccount = 20_000
 	maxOpen    = 1000
 )
 

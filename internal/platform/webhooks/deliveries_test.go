@@ -23,7 +23,7 @@ func TestLogPagesCoverRanges(t *testing.T) {
 		r.emitTypes("daily.data.weight.created")
 		r.settle()
 		waitFor(t, time.Minute, "one sent", func() bool { return r.states(e.ID)["sent"] == 1 })
-		r.emitTypes(slices.Repeat([]string{"daily.data.steps.created"}, 20_100)...)
+		r.emitTypes(slices.Repeat([]string{"daily.data.steps.created"}, 5_100)...)
 		r.settle()
 		first := r.walk(e.ID, 2)
 		later := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL})
