@@ -321,11 +321,11 @@ func (q *Queue) findOrders(ctx context.Context, tx *store.Tx, team teams.ID, r r
 	}
 	since := tx.Now().Add(-lookBack)
 	f := orders.Filter{Created: orders.Span{From: &since}, Key: orders.ByCreation, Page: 1, Size: maxFound}
-	for _, look := range []struct{ search, name string }{{search: dayOf(r.Person)}, {name: r.Person.LastName}} {
-		if look.search == "" && look.name == "" {
+	for _, search := range []orders.Filter{{BirthDate: r.Person.DOB}, {PatientName: r.Person.LastName}} {
+		if search.BirthDate.IsZero() && search.PatientName == "" {
 			continue
 		}
-		f.Search, f.PatientName = look.search, look.name
+		f.BirthDate, f.PatientName = search.BirthDate, search.PatientName
 		found, err := q.Orders.Select(ctx, tx, team, f)
 		if err != nil {
 			return nil, err
@@ -335,13 +335,6 @@ func (q *Queue) findOrders(ctx context.Context, tx *store.Tx, team teams.ID, r r
 		}
 	}
 	return all, nil
-}
-
-func dayOf(p Person) string {
-	if p.DOB.IsZero() {
-		return ""
-	}
-	return p.DOB.String()
 }
 
 // readOrders reads orders for the comparison. It skips orders that do not

@@ -92,7 +92,7 @@ func (t *teamIndex) buffer() *[]int32 {
 func newTeamIndex() *teamIndex {
 	return &teamIndex{
 		loading: make(chan struct{}, 1),
-		names:   nameTable{lines: make([]nameLine, 1), orders: make([]int32, 1), places: map[nameLine]int32{}},
+		names:   nameTable{lines: make([]nameLine, 1), bytes: make([]byteSet, 1), orders: make([]int32, 1), places: map[nameLine]int32{}},
 	}
 }
 

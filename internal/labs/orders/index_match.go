@@ -95,6 +95,10 @@ func (t *teamIndex) match(into []int32, f Filter, candidates, numbered []int32, 
 		from, to := f.Updated.micros()
 		candidates = chooseBetween(into, candidates, t.updated, from, to)
 	}
+	if !f.BirthDate.IsZero() {
+		day := dayNumber(f.BirthDate)
+		candidates = chooseBetween(into, candidates, t.births, day, day)
+	}
 	if f.PatientName != "" {
 		patients, _ := t.names.find(f.PatientName)
 		candidates = t.choosePatients(into, candidates, patients)
@@ -187,9 +191,13 @@ func (t *teamIndex) search(into, rows, numbered []int32, input string) []int32 {
 	if !isPrefix && !isName && birth < 0 && len(numbered) == 0 {
 		return nil
 	}
+	named := func(row int32) bool {
+		_, found := slices.BinarySearch(numbered, row)
+		return found
+	}
 	chosen := into[:0]
 	for _, row := range rows {
-		if _, named := slices.BinarySearch(numbered, row); named || isName && (patients[t.patients[row]] || recipients[t.recipients[row]]) || t.births[row] == birth ||
+		if t.births[row] == birth || isName && (patients[t.patients[row]] || recipients[t.recipients[row]]) || len(numbered) > 0 && named(row) ||
 			isPrefix && (bytes.HasPrefix(t.ids[row][:], prefix) || bytes.HasPrefix(t.users[row][:], prefix)) {
 			chosen = append(chosen, row)
 		}

@@ -37,7 +37,8 @@ func (l nameLine) firstName() string { return l.text[:max(0, l.tail-1)] }
 // more is removed.
 type nameTable struct {
 	lines  []nameLine
-	orders []int32 // uses of each line, by patients and recipients
+	bytes  []byteSet // of each line
+	orders []int32   // uses of each line, by patients and recipients
 	places map[nameLine]int32
 
 	// The order of lines by last and first name. ranks updates it.
@@ -56,7 +57,7 @@ func (n *nameTable) replace(at *int32, l nameLine) {
 	if old := *at; old != 0 {
 		if n.orders[old]--; n.orders[old] == 0 {
 			delete(n.places, n.lines[old])
-			n.lines[old] = nameLine{}
+			n.lines[old], n.bytes[old] = nameLine{}, 0
 		}
 	}
 	*at = line
@@ -66,10 +67,20 @@ func (n *nameTable) line(l nameLine) int32 {
 	line, found := n.places[l]
 	if !found {
 		line = int32(len(n.lines))
-		n.lines, n.orders = append(n.lines, l), append(n.orders, 0)
+		n.lines, n.bytes, n.orders = append(n.lines, l), append(n.bytes, bytesOf(l.text)), append(n.orders, 0)
 		n.places[l] = line
 	}
 	return line
+}
+
+// byteSet has a bit for each byte of a text. Bytes that differ by a multiple of 64 share one.
+type byteSet uint64
+
+func bytesOf(text string) (set byteSet) {
+	for i := range len(text) {
+		set |= 1 << (text[i] % 64)
+	}
+	return set
 }
 
 // find reports which lines have a part: as patients, and as recipients, whose
@@ -79,8 +90,12 @@ func (n *nameTable) find(part string) (patients, recipients []bool) {
 	if part = Fold(part); part == "" {
 		return patients, recipients
 	}
-	for i, l := range n.lines {
-		if strings.Contains(l.text, part) {
+	wanted := bytesOf(part)
+	for i, has := range n.bytes {
+		if wanted&^has != 0 { // most lines, without a look at the text
+			continue
+		}
+		if l := n.lines[i]; strings.Contains(l.text, part) {
 			patients[i], recipients[i] = true, strings.Contains(l.text[:len(l.text)-int(l.tail)], part)
 		}
 	}

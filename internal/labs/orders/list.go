@@ -51,6 +51,7 @@ type Span struct{ From, To *time.Time }
 type Filter struct {
 	Search         string // order id, user id, number of the lab, patient, birth date, recipient
 	PatientName    string
+	BirthDate      civil.Date // of the patient; zero for any
 	Recipient      string
 	Created        Span
 	Updated        Span

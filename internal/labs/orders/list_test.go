@@ -111,7 +111,7 @@ func filter(rng *rand.Rand, all []orders.Order) orders.Filter {
 	f.Key = append([]orders.SortKey{""}, orders.SortKeys...)[rng.IntN(5)]
 	o := all[rng.IntN(len(all))]
 	for range rng.IntN(3) {
-		switch rng.IntN(12) {
+		switch rng.IntN(13) {
 		case 0:
 			f.Search = []string{o.ID.String(), o.User.String()[:13], "BYRON", "ada byron", "byron ada", "1984-12-11", "o'h", "nobody"}[rng.IntN(8)]
 		case 1:
@@ -136,6 +136,10 @@ func filter(rng *rand.Rand, all []orders.Order) orders.Filter {
 		case 10:
 			f.User = &o.User
 		case 11:
+			if o.Body.Patient != nil {
+				f.BirthDate = o.Body.Patient.BirthDate
+			}
+		case 12:
 			f.IDs, f.Transaction = []orders.ID{o.ID, all[0].ID}, &o.Transaction
 		}
 	}
@@ -192,6 +196,7 @@ func passesFilter(o orders.Order, f orders.Filter, today civil.Date) bool {
 	case f.Search != "" && !strings.HasPrefix(o.ID.String(), search) && !strings.HasPrefix(o.User.String(), search) &&
 		!strings.Contains(name, search) && birth != search && !strings.Contains(recipient, search),
 		!strings.Contains(name, strings.ToLower(f.PatientName)), !strings.Contains(recipient, strings.ToLower(f.Recipient)),
+		!f.BirthDate.IsZero() && birth != f.BirthDate.String(),
 		f.Created.From != nil && o.CreatedAt.Before(*f.Created.From), f.Updated.To != nil && o.UpdatedAt.After(*f.Updated.To),
 		len(f.Statuses) > 0 && !slices.Contains(f.Statuses, o.Status), len(f.Methods) > 0 && !slices.Contains(f.Methods, o.Method),
 		f.Critical != nil && o.IsCritical != *f.Critical, f.Interpretation != "" && o.Interpretation != f.Interpretation,
