@@ -46,8 +46,10 @@ func (l *Lab) Advance(ctx context.Context, tx *store.Tx, team teams.ID, by time.
 	if err := labclock.SetOffset(ctx, tx, team, ahead); err != nil {
 		return time.Time{}, err
 	}
-	if err := l.acceptWaiting(ctx, tx, team); err != nil { // orders whose activate_by has come
-		return time.Time{}, err
+	if by > 0 { // orders whose activate_by has come
+		if err := l.acceptWaiting(ctx, tx, team); err != nil {
+			return time.Time{}, err
+		}
 	}
 	for _, kind := range l.Timed {
 		if err := jobs.Hasten(ctx, tx, team.UUID(), kind, by); err != nil {
@@ -65,7 +67,14 @@ func (l *Lab) acceptWaiting(ctx context.Context, tx *store.Tx, team teams.ID) er
 	if err != nil {
 		return err
 	}
+	accepted, err := acceptedOf(ctx, tx, team, waiting)
+	if err != nil {
+		return err
+	}
 	for _, id := range waiting {
+		if accepted[id] {
+			continue
+		}
 		o, err := orders.Get(ctx, tx, team, id)
 		if fault.Is(err, fault.NotFound) {
 			continue
@@ -87,6 +96,31 @@ func (l *Lab) acceptWaiting(ctx context.Context, tx *store.Tx, team teams.ID) er
 		}
 	}
 	return nil
+}
+
+// acceptedOf returns those orders that the lab has accepted. It leaves out kits that are
+// shipped: the lab accepts them again when they are registered.
+func acceptedOf(ctx context.Context, tx *store.Tx, team teams.ID, all []orders.ID) (map[orders.ID]bool, error) {
+	accepted := map[orders.ID]bool{}
+	take := func(row store.Scanner) error {
+		var id orders.ID
+		err := row.Scan(&id)
+		accepted[id] = true
+		return err
+	}
+	var b store.Batch
+	err := store.Chunks(all, []int{64, 16, 4, 1}, func(part []orders.ID) error {
+		args := []any{team}
+		for _, id := range part {
+			args = append(args, id)
+		}
+		b.Query(take, `SELECT id FROM sandbox_orders WHERE team_id = $1 AND state <> 'shipped' AND id IN `+store.Placeholders(2, len(part)), args...)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return accepted, tx.Run(ctx, &b)
 }
 
 // CountDue counts the steps of a team that are due and not done yet. running

@@ -236,20 +236,23 @@ const dueSteps = 5000
 
 // DueOrders returns orders with steps that are due at a time, at most 1,000.
 func DueOrders(ctx context.Context, tx *store.Tx, team teams.ID, at time.Time) (due []orders.ID, err error) {
-	steps, err := PlannedSteps(ctx, tx, team, nil, dueSteps)
+	rows, err := tx.Query(ctx, `SELECT order_id FROM sandbox_steps WHERE team_id = $1 AND due_at <= $2 ORDER BY due_at, id LIMIT $3`,
+		team, store.Micros(at), dueSteps)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("sandboxlab: reading due orders: %w", err)
 	}
+	defer rows.Close()
 	seen := map[orders.ID]bool{}
-	for _, s := range steps {
-		if s.Due.After(at) || len(due) == 1000 {
-			break
+	for rows.Next() && len(due) < 1000 {
+		var id orders.ID
+		if err := rows.Scan(&id); err != nil {
+			return nil, fmt.Errorf("sandboxlab: reading due orders: %w", err)
 		}
-		if !seen[s.Order] {
-			seen[s.Order], due = true, append(due, s.Order)
+		if !seen[id] {
+			seen[id], due = true, append(due, id)
 		}
 	}
-	return due, nil
+	return due, rows.Err()
 }
 
 // The duration of each step, by the lab's clock.
