@@ -163,8 +163,8 @@ func TestUnplaced(t *testing.T) {
 		orderstest.New(t, db, orderstest.Team(t, db).ID, catalogue.WalkIn)
 		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
 			got, err := orders.ListUnplaced(ctx, tx, team.ID, 10)
-			if !slices.Equal(got, []orders.ID{second.ID, first.ID}) {
-				t.Errorf("%v, want %v and %v", got, second.ID, first.ID)
+			if want := []orders.Unplaced{{second.ID, second.Status}, {first.ID, first.Status}}; !slices.Equal(got, want) {
+				t.Errorf("%v, want %v", got, want)
 			}
 			return err
 		})

@@ -333,7 +333,7 @@ func (p *Placer) network(slug string) (networks.Network, error) {
 }
 
 // unplacedQuery lists the statuses in the same way as the index orders_unplaced.
-var unplacedQuery = `SELECT id FROM orders WHERE team_id = $1 AND status IN (` + unplacedStatuses() + `)
+var unplacedQuery = `SELECT id, status FROM orders WHERE team_id = $1 AND status IN (` + unplacedStatuses() + `)
 	AND (activate_by IS NULL OR activate_by <= $2) ORDER BY created_at DESC, id DESC LIMIT $3`
 
 // unplacedStatuses returns the statuses of orders that no lab has yet, as SQL texts.
@@ -347,14 +347,32 @@ func unplacedStatuses() string {
 	return strings.Join(quoted, ", ")
 }
 
+// Unplaced is an order that no lab has yet.
+type Unplaced struct {
+	ID     ID
+	Status Status
+}
+
 // ListUnplaced returns the newest orders that no lab has yet and whose activate_by
 // has come.
-func ListUnplaced(ctx context.Context, tx *store.Tx, team teams.ID, limit int) ([]ID, error) {
+func ListUnplaced(ctx context.Context, tx *store.Tx, team teams.ID, limit int) (all []Unplaced, err error) {
 	now, err := labclock.TimeOf(ctx, tx, team)
 	if err != nil {
 		return nil, err
 	}
-	return idsOf(ctx, tx, unplacedQuery, team, Today(now).String(), limit)
+	rows, err := tx.Query(ctx, unplacedQuery, team, Today(now).String(), limit)
+	if err != nil {
+		return nil, fmt.Errorf("orders: reading orders that no lab has: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var u Unplaced
+		if err := rows.Scan(&u.ID, &u.Status); err != nil {
+			return nil, fmt.Errorf("orders: reading orders that no lab has: %w", err)
+		}
+		all = append(all, u)
+	}
+	return all, rows.Err()
 }
 
 // ForNetwork returns the order for its lab. It never returns a NotFound fault,

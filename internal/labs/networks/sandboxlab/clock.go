@@ -67,15 +67,15 @@ func (l *Lab) acceptWaiting(ctx context.Context, tx *store.Tx, team teams.ID) er
 	if err != nil {
 		return err
 	}
-	accepted, err := acceptedOf(ctx, tx, team, waiting)
+	states, err := statesOf(ctx, tx, team, waiting)
 	if err != nil {
 		return err
 	}
-	for _, id := range waiting {
-		if accepted[id] {
-			continue
+	for _, w := range waiting {
+		if state := states[w.ID]; state != "" && (state != stateShipped || w.Status != orders.Registered) {
+			continue // accepted; a kit is accepted again when it is registered
 		}
-		o, err := orders.Get(ctx, tx, team, id)
+		o, err := orders.Get(ctx, tx, team, w.ID)
 		if fault.Is(err, fault.NotFound) {
 			continue
 		}
@@ -98,29 +98,29 @@ func (l *Lab) acceptWaiting(ctx context.Context, tx *store.Tx, team teams.ID) er
 	return nil
 }
 
-// acceptedOf returns those orders that the lab has accepted. It leaves out kits that are
-// shipped: the lab accepts them again when they are registered.
-func acceptedOf(ctx context.Context, tx *store.Tx, team teams.ID, all []orders.ID) (map[orders.ID]bool, error) {
-	accepted := map[orders.ID]bool{}
+// statesOf returns the states of those orders that the lab has accepted.
+func statesOf(ctx context.Context, tx *store.Tx, team teams.ID, all []orders.Unplaced) (map[orders.ID]string, error) {
+	states := map[orders.ID]string{}
 	take := func(row store.Scanner) error {
 		var id orders.ID
-		err := row.Scan(&id)
-		accepted[id] = true
+		var state string
+		err := row.Scan(&id, &state)
+		states[id] = state
 		return err
 	}
 	var b store.Batch
-	err := store.Chunks(all, []int{64, 16, 4, 1}, func(part []orders.ID) error {
+	err := store.Chunks(all, []int{64, 16, 4, 1}, func(part []orders.Unplaced) error {
 		args := []any{team}
-		for _, id := range part {
-			args = append(args, id)
+		for _, w := range part {
+			args = append(args, w.ID)
 		}
-		b.Query(take, `SELECT id FROM sandbox_orders WHERE team_id = $1 AND state <> 'shipped' AND id IN `+store.Placeholders(2, len(part)), args...)
+		b.Query(take, `SELECT id, state FROM sandbox_orders WHERE team_id = $1 AND id IN `+store.Placeholders(2, len(part)), args...)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return accepted, tx.Run(ctx, &b)
+	return states, tx.Run(ctx, &b)
 }
 
 // CountDue counts the steps of a team that are due and not done yet. running
