@@ -204,7 +204,7 @@ var (
 	searchStep = regexp.MustCompile(`^(?:SCAN|SEARCH) (\S+)(?:.* INDEX (\w+))?(?:.*?\((.*)\))?`)
 	equalTo    = regexp.MustCompile(`(\w+)=\?`)
 	// A column in brackets may be absent, as in ($4 = '' OR type = $4).
-	equalToParameter = regexp.MustCompile(`(?:WHERE|AND|ON) (?:\w+\.)?(\w+) = \$\d+`)
+	equalToParameter = regexp.MustCompile(`(?:WHERE|AND|ON) (?:\w+\.)?(\w+) (?:= |IN \()\$\d+`)
 	tableNames       = regexp.MustCompile(`(?i)(?:FROM|JOIN|UPDATE|INTO|,)\s+([a-z]\w+)\s+(?:AS\s+)?([a-z]\w*)`)
 )
 
