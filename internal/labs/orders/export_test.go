@@ -11,6 +11,7 @@ var (
 	TransactionStatusOf = statusOf
 	Erase               = erase
 	UnplacedQuery       = unplacedQuery
+	ScheduledQuery      = scheduledQuery
 )
 
 // Holds reports whether the index contains a name with a part.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"hale/internal/labs/catalogue"
 	"hale/internal/labs/orders"
@@ -160,10 +161,23 @@ func TestUnplaced(t *testing.T) {
 		team := orderstest.Team(t, db)
 		first, placed, second := orderstest.New(t, db, team.ID, catalogue.WalkIn), orderstest.New(t, db, team.ID, catalogue.WalkIn), orderstest.Kit(t, db, team.ID)
 		orderstest.MoveTo(t, db, &placed, orders.RequisitionCreated)
+		today := orders.Today(time.Now())
+		var due orders.Order
+		for _, days := range []int{0, 5} { // the second is for later
+			request := orderstest.Request(t, db, orderstest.User(t, db, team.ID), orderstest.Test(t, db, team.ID, catalogue.WalkIn))
+			request.ActivateBy = new(today.AddDays(days))
+			userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
+				o, err := orders.Create(ctx, tx, team.ID, request)
+				if days == 0 {
+					due = o
+				}
+				return err
+			})
+		}
 		orderstest.New(t, db, orderstest.Team(t, db).ID, catalogue.WalkIn)
 		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
 			got, err := orders.ListUnplaced(ctx, tx, team.ID, 10)
-			if want := []orders.Unplaced{{second.ID, second.Status}, {first.ID, first.Status}}; !slices.Equal(got, want) {
+			if want := []orders.Unplaced{{second.ID, second.Status}, {first.ID, first.Status}, {due.ID, due.Status}}; !slices.Equal(got, want) {
 				t.Errorf("%v, want %v", got, want)
 			}
 			return err
@@ -171,8 +185,10 @@ func TestUnplaced(t *testing.T) {
 		if db.Engine() != store.SQLite {
 			return
 		}
-		if plan := storetest.Plan(t, db, orders.UnplacedQuery, 3); !strings.Contains(plan, "orders_unplaced") || strings.Contains(plan, "TEMP B-TREE") {
-			t.Error(plan)
+		for query, args := range map[string]int{orders.UnplacedQuery: 2, orders.ScheduledQuery: 3} {
+			if plan := storetest.Plan(t, db, query, args); !strings.Contains(plan, "orders_unplaced (team_id=? AND activate_by") || strings.Contains(plan, "TEMP B-TREE") {
+				t.Error(plan)
+			}
 		}
 	})
 }

@@ -332,9 +332,15 @@ func (p *Placer) network(slug string) (networks.Network, error) {
 	return n, nil
 }
 
-// unplacedQuery lists the statuses in the same way as the index orders_unplaced.
-var unplacedQuery = `SELECT id, status FROM orders WHERE team_id = $1 AND status IN (` + unplacedStatuses() + `)
-	AND (activate_by IS NULL OR activate_by <= $2) ORDER BY created_at DESC, id DESC LIMIT $3`
+// unplacedQuery and scheduledQuery list the statuses in the same way as the index
+// orders_unplaced. One reads orders without activate_by, the other those whose
+// activate_by has come.
+var (
+	unplacedQuery = `SELECT id, status FROM orders WHERE team_id = $1 AND status IN (` + unplacedStatuses() + `)
+		AND activate_by IS NULL ORDER BY activate_by DESC, created_at DESC, id DESC LIMIT $2`
+	scheduledQuery = `SELECT id, status FROM orders WHERE team_id = $1 AND status IN (` + unplacedStatuses() + `)
+		AND activate_by <= $3 ORDER BY activate_by DESC, created_at DESC, id DESC LIMIT $2`
+)
 
 // unplacedStatuses returns the statuses of orders that no lab has yet, as SQL texts.
 func unplacedStatuses() string {
@@ -353,26 +359,26 @@ type Unplaced struct {
 	Status Status
 }
 
-// ListUnplaced returns the newest orders that no lab has yet and whose activate_by
-// has come.
+// ListUnplaced returns the newest orders that no lab has yet: at most limit without
+// activate_by, and at most limit whose activate_by has come.
 func ListUnplaced(ctx context.Context, tx *store.Tx, team teams.ID, limit int) (all []Unplaced, err error) {
 	now, err := labclock.TimeOf(ctx, tx, team)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := tx.Query(ctx, unplacedQuery, team, Today(now).String(), limit)
-	if err != nil {
+	take := func(row store.Scanner) error {
+		var u Unplaced
+		err := row.Scan(&u.ID, &u.Status)
+		all = append(all, u)
+		return err
+	}
+	var b store.Batch
+	b.Query(take, unplacedQuery, team, limit)
+	b.Query(take, scheduledQuery, team, limit, Today(now).String())
+	if err := tx.Run(ctx, &b); err != nil {
 		return nil, fmt.Errorf("orders: reading orders that no lab has: %w", err)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var u Unplaced
-		if err := rows.Scan(&u.ID, &u.Status); err != nil {
-			return nil, fmt.Errorf("orders: reading orders that no lab has: %w", err)
-		}
-		all = append(all, u)
-	}
-	return all, rows.Err()
+	return all, nil
 }
 
 // ForNetwork returns the order for its lab. It never returns a NotFound fault,

@@ -59,9 +59,9 @@ func (l *Lab) Advance(ctx context.Context, tx *store.Tx, team teams.ID, by time.
 	return tx.Now().Add(ahead), enqueueAdvance(ctx, tx, team)
 }
 
-// acceptWaiting accepts orders whose job has not placed them yet, so that a
-// caller that orders and then advances the clock sees them move. At most a
-// thousand; the rest wait for their jobs.
+// acceptWaiting accepts orders whose job has not placed them yet, so that a caller that
+// orders and then advances the clock sees them move. It accepts at most a thousand with
+// activate_by and a thousand without; the rest wait for their jobs.
 func (l *Lab) acceptWaiting(ctx context.Context, tx *store.Tx, team teams.ID) error {
 	waiting, err := orders.ListUnplaced(ctx, tx, team, 1000)
 	if err != nil {
