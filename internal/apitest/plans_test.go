@@ -256,9 +256,9 @@ func explainSQLite(t *testing.T, db *store.DB, text string, args []any) (steps [
 	return steps, err
 }
 
-// skipsRows reports whether a step reads rows and drops those with another key: the
-// statement compares a column of the table with a value, and the step does not use it. A
-// page then ends late or never. columns are the compared columns of a statement.
+// skipsRows reports whether a step reads rows and drops those with another key. The
+// statement then compares a column of the table with a value that the step does not use,
+// and a page ends late or never. columns are the compared columns of the statement.
 func (s step) skipsRows(columns [][]string) bool {
 	return slices.ContainsFunc(columns, func(match []string) bool {
 		column := match[1]
