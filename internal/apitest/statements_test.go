@@ -64,6 +64,9 @@ func (c *statements) story(t *testing.T, d storetest.Database) {
 			}
 		}
 	}
+	for _, failed := range []string{"/v2/jobs?status=failed", "/v2/team/outbox?state=failed"} { // have an index of their own
+		s.requestObject(t, "GET", failed, "")
+	}
 	s.settle(t)
 	s.requestObject(t, "DELETE", "/v2/user/"+f.ids["user_id"], "")
 	for _, later := range []time.Duration{time.Hour, 25 * time.Hour, users.Grace + time.Hour} {

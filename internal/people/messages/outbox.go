@@ -84,11 +84,17 @@ func listRows(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) (all [
 		f.Before = ids.FromUUID[Message](uuid.Max)
 	}
 	query, args := `SELECT id, user_id, order_id, channel, template, state, problem, attempts, content, due_at, created_at, ended_at
-		FROM messages WHERE team_id = $1 AND id < $2 AND ($3 = '' OR channel = $3) AND ($4 = '' OR state = $4)`,
-		[]any{team, f.Before, string(f.Channel), string(f.State)}
+		FROM messages WHERE team_id = $1 AND id < $2 AND ($3 = '' OR channel = $3)`,
+		[]any{team, f.Before, string(f.Channel)}
 	narrow := func(column string, value any) {
 		args = append(args, value)
 		query += fmt.Sprintf(" AND %s = $%d", column, len(args))
+	}
+	if f.State == Failed { // in the words of the index messages_failed
+		query += ` AND state = 'failed'`
+	} else {
+		args = append(args, string(f.State))
+		query += ` AND ($4 = '' OR state = $4)`
 	}
 	if !f.User.IsZero() {
 		narrow("user_id", f.User)

@@ -221,9 +221,13 @@ func List(ctx context.Context, tx *store.Tx, team uuid.UUID, f Filter) ([]Job, e
 	if f.Before.IsZero() {
 		f.Before = ids.FromUUID[Job](uuid.Max)
 	}
-	rows, err := tx.Query(ctx, `SELECT `+jobColumns+` FROM jobs
-		WHERE team_id = $1 AND id < $2 AND ($3 = '' OR kind = $3) AND ($4 = '' OR status = $4)
-		ORDER BY id DESC LIMIT $5`, team, f.Before, f.Kind, string(f.Status), f.Limit)
+	query, args := `SELECT `+jobColumns+` FROM jobs WHERE team_id = $1 AND id < $2 AND ($3 = '' OR kind = $3)`, []any{team, f.Before, f.Kind, f.Limit}
+	if f.Status == Failed { // in the words of the index jobs_failed
+		query += ` AND status = 'failed'`
+	} else {
+		query, args = query+` AND ($5 = '' OR status = $5)`, append(args, string(f.Status))
+	}
+	rows, err := tx.Query(ctx, query+` ORDER BY id DESC LIMIT $4`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("jobs: listing: %w", err)
 	}

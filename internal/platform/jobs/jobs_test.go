@@ -322,6 +322,19 @@ func TestListing(t *testing.T) {
 		if all := list(jobs.Filter{Limit: 9, Status: jobs.Running}); len(all) != 0 {
 			t.Errorf("%d are running", len(all))
 		}
+		err := db.Write(system, func(tx *store.Tx) error {
+			_, err := tx.Exec(system, `UPDATE jobs SET status = 'failed', finished_at = 1 WHERE id = $1`, made[1])
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all := list(jobs.Filter{Limit: 9, Status: jobs.Failed}); len(all) != 1 || all[0].ID != made[1] {
+			t.Errorf("failed: %+v", all)
+		}
+		if all := list(jobs.Filter{Limit: 9, Status: jobs.Failed, Kind: "test.b"}); len(all) != 0 {
+			t.Errorf("%d of kind b failed", len(all))
+		}
 	})
 }
 
