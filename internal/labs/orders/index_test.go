@@ -177,7 +177,7 @@ func TestUnplaced(t *testing.T) {
 		orderstest.New(t, db, orderstest.Team(t, db).ID, catalogue.WalkIn)
 		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
 			got, err := orders.ListUnplaced(ctx, tx, team.ID, 10)
-			if want := []orders.Unplaced{{second.ID, second.Status}, {first.ID, first.Status}, {due.ID, due.Status}}; !slices.Equal(got, want) {
+			if want := []orders.UnplacedOrder{{second.ID, second.Status}, {first.ID, first.Status}, {due.ID, due.Status}}; !slices.Equal(got, want) {
 				t.Errorf("%v, want %v", got, want)
 			}
 			return err

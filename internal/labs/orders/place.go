@@ -353,21 +353,21 @@ func unplacedStatuses() string {
 	return strings.Join(quoted, ", ")
 }
 
-// Unplaced is an order that no lab has yet.
-type Unplaced struct {
+// UnplacedOrder is an order that no lab has yet.
+type UnplacedOrder struct {
 	ID     ID
 	Status Status
 }
 
 // ListUnplaced returns the newest orders that no lab has yet: at most limit without
 // activate_by, and at most limit whose activate_by has come.
-func ListUnplaced(ctx context.Context, tx *store.Tx, team teams.ID, limit int) (all []Unplaced, err error) {
+func ListUnplaced(ctx context.Context, tx *store.Tx, team teams.ID, limit int) (all []UnplacedOrder, err error) {
 	now, err := labclock.TimeOf(ctx, tx, team)
 	if err != nil {
 		return nil, err
 	}
 	take := func(row store.Scanner) error {
-		var u Unplaced
+		var u UnplacedOrder
 		err := row.Scan(&u.ID, &u.Status)
 		all = append(all, u)
 		return err

@@ -99,7 +99,7 @@ func (l *Lab) acceptWaiting(ctx context.Context, tx *store.Tx, team teams.ID) er
 }
 
 // statesOf returns the states of those orders that the lab has accepted.
-func statesOf(ctx context.Context, tx *store.Tx, team teams.ID, all []orders.Unplaced) (map[orders.ID]string, error) {
+func statesOf(ctx context.Context, tx *store.Tx, team teams.ID, all []orders.UnplacedOrder) (map[orders.ID]string, error) {
 	states := map[orders.ID]string{}
 	take := func(row store.Scanner) error {
 		var id orders.ID
@@ -109,7 +109,7 @@ func statesOf(ctx context.Context, tx *store.Tx, team teams.ID, all []orders.Unp
 		return err
 	}
 	var b store.Batch
-	err := store.Chunks(all, []int{64, 16, 4, 1}, func(part []orders.Unplaced) error {
+	err := store.Chunks(all, []int{64, 16, 4, 1}, func(part []orders.UnplacedOrder) error {
 		args := []any{team}
 		for _, w := range part {
 			args = append(args, w.ID)
