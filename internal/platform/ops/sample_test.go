@@ -6,16 +6,35 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
+// lockedBuffer is a buffer for several goroutines.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
 // A repeated error is written some times a minute. After the minute a line has the number
 // of those that were left out, also if no other line comes.
 func TestRepeatedErrorsAreSampled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
+		var out lockedBuffer // the sampler writes from a timer
 		log := slog.New(sample(slog.NewTextHandler(&out, nil)))
 		count := func(text string) int { return strings.Count(out.String(), text) }
 		for i := range 500 {
@@ -39,7 +58,7 @@ func TestRepeatedErrorsAreSampled(t *testing.T) {
 		time.Sleep(sampleWindow + time.Second)
 		synctest.Wait()
 		if count("left_out=480") != 1 || count("left_out") != 1 || count("request_id=499") != 1 {
-			t.Errorf("the lines that were left out are not counted: %s", out.String()[max(0, out.Len()-600):])
+			t.Errorf("the lines that were left out are not counted: %s", out.String()[max(0, len(out.String())-600):])
 		}
 		log.Error("a push failed", "error", errors.New("no connection"), "request_id", "new")
 		if count("request_id=new") != 1 {
