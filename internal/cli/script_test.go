@@ -84,7 +84,7 @@ func serve(ts *testscript.TestScript, _ bool, args []string) {
 	path, err := exec.LookPath("hale")
 	ts.Check(err)
 	command := exec.Command(path, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
-	for _, name := range []string{"PATH", "HALE_DATA", "HALE_METRICS_LISTEN", "HALE_BOOTSTRAP_API_KEY", "HALE_WEBHOOK_ALLOW_PRIVATE", "GORACE"} {
+	for _, name := range []string{"PATH", "HALE_DATA", "HALE_METRICS_LISTEN", "HALE_BOOTSTRAP_API_KEY", "HALE_WEBHOOK_ALLOW_PRIVATE", "HALE_REPORT_MEMORY", "GORACE"} {
 		command.Env = append(command.Env, name+"="+ts.Getenv(name))
 	}
 	log, err := os.Create(ts.MkAbs("serve.err"))
