@@ -32,7 +32,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HALE_DATA", filepath.Join(env.WorkDir, "data"))
 			env.Setenv("HALE_METRICS_LISTEN", "off")
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each command of a race build ends a second late
-			env.Setenv("HALE_REPORT_MEMORY", "64GiB") // the race detector reserves many times the memory
+			env.Setenv("HALE_REPORT_MEMORY", reportMemory)
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
