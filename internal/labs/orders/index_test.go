@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"hale/internal/labs/catalogue"
 	"hale/internal/labs/orders"
@@ -161,7 +160,7 @@ func TestUnplaced(t *testing.T) {
 		team := orderstest.Team(t, db)
 		first, placed, second := orderstest.New(t, db, team.ID, catalogue.WalkIn), orderstest.New(t, db, team.ID, catalogue.WalkIn), orderstest.Kit(t, db, team.ID)
 		orderstest.MoveTo(t, db, &placed, orders.RequisitionCreated)
-		today := orders.Today(time.Now())
+		today := orders.Today(db.Now())
 		var due orders.Order
 		for _, days := range []int{0, 5} { // the second is for later
 			request := orderstest.Request(t, db, orderstest.User(t, db, team.ID), orderstest.Test(t, db, team.ID, catalogue.WalkIn))
