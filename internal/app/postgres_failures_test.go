@@ -174,10 +174,20 @@ func TestSilentPostgresIs503(t *testing.T) {
 		"frozen-before-commit":    {"outcome_unknown", storetest.BeforeCommit},
 		"frozen-after-commit":     {"outcome_unknown", storetest.AfterCommit},
 	} {
-		proxy.FreezeWith(name, c.cut)
-		began := time.Now()
-		if status, code := b.create(name); status != 503 || code != c.code || !proxy.HasCut() || time.Since(began) > 10*time.Second {
-			t.Errorf("%s: %d %s after %v", name, status, code, time.Since(began))
+		for try := 1; ; try++ {
+			proxy.FreezeWith(name, c.cut)
+			began := time.Now()
+			status, code := b.create(fmt.Sprint(name, "-", try))
+			if status != 503 || time.Since(began) > 10*time.Second {
+				t.Errorf("%s: %d %s after %v", name, status, code, time.Since(began))
+			}
+			if !proxy.HasCut() && try < 10 { // a statement or connection before the cut took longer than the limit
+				continue
+			}
+			if code != c.code || !proxy.HasCut() {
+				t.Errorf("%s: %s, cut: %t\n%s", name, code, proxy.HasCut(), s.Log.String())
+			}
+			break
 		}
 	}
 	proxy.Freeze()
