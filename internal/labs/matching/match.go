@@ -321,7 +321,9 @@ func (q *Queue) findOrders(ctx context.Context, tx *store.Tx, team teams.ID, r r
 	}
 	since := tx.Now().Add(-lookBack)
 	f := orders.Filter{Created: orders.Span{From: &since}, Key: orders.ByCreation, Page: 1, Size: maxFound}
-	for _, search := range []orders.Filter{{BirthDate: r.Person.DOB}, {PatientName: r.Person.LastName}} {
+	born, last := r.Person.DOB, r.Person.LastName
+	// Both first: the people who share one of them can be more than a search finds.
+	for _, search := range []orders.Filter{{BirthDate: born, PatientName: last}, {BirthDate: born}, {PatientName: last}} {
 		if search.BirthDate.IsZero() && search.PatientName == "" {
 			continue
 		}

@@ -961,3 +961,31 @@ func TestOperatorReturnsToTeam(t *testing.T) {
 		}
 	})
 }
+
+// A large team has many people with the same birth date, and many with the same last name.
+// They do not hide the person who has both.
+func TestCommonNamesDoNotHideThePerson(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newReviewFixture(t, db)
+		o := d.order(orders.RequisitionCreated)
+		other := orderstest.Request(t, db, orderstest.User(t, db, d.team.ID), orderstest.Test(t, db, d.team.ID, catalogue.WalkIn))
+		other.Patient.FirstName = "Eve"
+		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
+			for range 61 {
+				named, born := other, other
+				named.Patient.BirthDate = civil.MustParse("1970-01-01")
+				born.Patient.LastName = "Adams"
+				for _, r := range []orders.Request{named, born} {
+					if _, err := orders.Create(ctx, tx, d.team.ID, r); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+		i := d.get(d.receive(d.report(o)))
+		if i.Decision != matching.PersonMatch || len(i.Candidates) == 0 || i.Candidates[0].Order != o.ID {
+			t.Errorf("%s, candidates %+v", i.Decision, i.Candidates)
+		}
+	})
+}

@@ -18,6 +18,9 @@ const (
 	mediumScore = 0.5
 )
 
+// namedPoints are the points of an order that the report names.
+const namedPoints = 0.4
+
 // reportFacts holds the facts of a report that are compared with orders.
 type reportFacts struct {
 	Person  Person
@@ -136,7 +139,7 @@ func (f finding) grounds() Grounds {
 		g.Reasons = append(g.Reasons, why)
 	}
 	if f.named {
-		count(0.4, SameSample)
+		count(namedPoints, SameSample)
 	}
 	score += personPoints(f.person)
 	switch {

@@ -23,7 +23,9 @@ func judge(r reportFacts, among []knownOrder) verdict {
 	for i := range among {
 		findings[i] = examine(r, &among[i])
 	}
-	slices.SortStableFunc(findings, func(a, b finding) int { return cmp.Compare(b.grounds().Score, a.grounds().Score) })
+	slices.SortStableFunc(findings, func(a, b finding) int {
+		return cmp.Or(cmp.Compare(b.grounds().Score, a.grounds().Score), cmp.Compare(b.sharedFacts(), a.sharedFacts()))
+	})
 	v := verdict{Decision: NoMatch}
 	var best *finding
 	if named := filterFindings(findings, func(f finding) bool { return f.named }); len(named) > 0 {
@@ -129,16 +131,49 @@ func isSafe(d Decision, best finding, all []finding) bool {
 	})
 }
 
-// maxCandidates bounds the candidates that reviewers see.
-const maxCandidates = 20
+// sharedFacts orders findings of the same score. The limit for another person gives many
+// the same score.
+func (f finding) sharedFacts() float64 {
+	points := personPoints(f.person)
+	if f.named {
+		points += namedPoints
+	}
+	return points
+}
+
+// isStranger reports that two of birth date, last and first name differ, and that the
+// report does not name the order.
+func (f finding) isStranger() bool {
+	different := 0
+	for _, part := range []identity.Agreement{f.person.DOB, f.person.Last, f.person.First} {
+		if part == identity.Differs {
+			different++
+		}
+	}
+	return different >= 2 && !f.named
+}
+
+// The limits of the candidates that reviewers see.
+const (
+	maxCandidates = 20
+	// maxStrangers limits those that share a birth date or a last name, and nothing more.
+	// A large team has many, and a reviewer needs no other patients.
+	maxStrangers = 5
+)
 
 // candidates returns the findings that a reviewer may choose from: those with
 // at least one matching fact.
 func candidates(findings []finding) []Candidate {
 	var all []Candidate
+	strangers := 0
 	for _, f := range findings {
 		if !f.named && f.person.Last != identity.Agrees && f.person.DOB != identity.Agrees {
 			continue
+		}
+		if f.isStranger() {
+			if strangers++; strangers > maxStrangers {
+				continue
+			}
 		}
 		c := Candidate{User: f.order.User, Order: f.order.ID, Kind: Option, SamePerson: f.person.IsSamePerson(), Grounds: f.grounds()}
 		if f.named {

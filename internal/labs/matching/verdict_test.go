@@ -205,3 +205,33 @@ func TestCandidatesAreSortedWithReasons(t *testing.T) {
 		t.Errorf("confidence %v", got)
 	}
 }
+
+// A large team has many people with the same birth date. Reviewers see few of them, and
+// all orders of people who share two facts.
+func TestFewStrangersAreCandidates(t *testing.T) {
+	born := func(first, last string) func(o *knownOrder) {
+		return func(o *knownOrder) { o.Person = Person{first, last, ada.DOB, ""} }
+	}
+	var among []knownOrder
+	for range 30 {
+		among = append(among, anOrder(born("Eve", "Adams")))
+	}
+	named, married, nickname := anOrder(born("Eve", "Adams")), anOrder(born("Ada", "King"), withLab("southlab")), anOrder(born("Augusta", "Byron"), withLab("southlab"))
+	named.SampleID = "S-9"
+	among = append(among, married, nickname, named)
+	strangers, others := 0, map[orders.ID]bool{}
+	for _, c := range judge(aReport(), among).Candidates {
+		switch c.Order {
+		case named.ID, married.ID, nickname.ID:
+			if strangers > 0 {
+				t.Errorf("a stranger is listed before %s", c.Order)
+			}
+			others[c.Order] = true
+		default:
+			strangers++
+		}
+	}
+	if strangers != 5 || len(others) != 3 {
+		t.Errorf("%d strangers and %d others, want 5 and 3", strangers, len(others))
+	}
+}
