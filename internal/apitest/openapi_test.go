@@ -172,6 +172,8 @@ type schema struct {
 	Properties map[string]*schema `json:"properties"`
 	Required   []string           `json:"required"`
 	Additional *boolOrSchema      `json:"additionalProperties"`
+	Names      *schema            `json:"propertyNames"`
+	MaxNames   *int               `json:"maxProperties"`
 	Items      *schema            `json:"items"`
 	AnyOf      []*schema          `json:"anyOf"`
 	OneOf      []*schema          `json:"oneOf"`
@@ -378,7 +380,15 @@ func (d *document) validateObject(s *schema, object map[string]any, at string) e
 			return fmt.Errorf("%s.%s is required and not there", at, name)
 		}
 	}
+	if s.MaxNames != nil && len(object) > *s.MaxNames {
+		return fmt.Errorf("%s has %d members", at, len(object))
+	}
 	for name, value := range object {
+		if s.Names != nil {
+			if err := d.validate(s.Names, name, at+" (name)"); err != nil {
+				return err
+			}
+		}
 		property := s.Properties[name]
 		switch {
 		case property != nil:

@@ -427,10 +427,25 @@ func (g generator) object(t *rapid.T, s *schema, depth int) map[string]any {
 			object[name] = g.value(t, s.Properties[name], name, depth+1)
 		}
 	}
+	if s.Names != nil && s.Additional != nil && s.Additional.schema != nil {
+		for range g.length(t, &schema{MaxItems: s.MaxNames}, "members") {
+			name := g.member(t, s.Names)
+			object[name] = g.value(t, s.Additional.schema, "member", depth+1)
+		}
+	}
 	if !g.strict && rapid.IntRange(0, 9).Draw(t, "extra") == 0 {
 		object["unheard_of"] = oddValue().Draw(t, "extra")
 	}
 	return object
+}
+
+// member draws the name of a member.
+func (g generator) member(t *rapid.T, names *schema) string {
+	drawn := rapid.StringMatching(names.Pattern)
+	if g.strict {
+		drawn = drawn.Filter(func(name string) bool { return g.fits(names, name) })
+	}
+	return drawn.Draw(t, "name of a member")
 }
 
 // text draws texts of a format. URLs stay on this machine, because the service may try

@@ -64,7 +64,9 @@ func StoredResources() []string {
 		}
 	}
 	for _, d := range documents {
-		all = append(all, d.Name)
+		if !slices.Contains(all, d.Name) { // a note is both
+			all = append(all, d.Name)
+		}
 	}
 	return append(all, WorkoutStream)
 }

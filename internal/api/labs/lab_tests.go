@@ -117,7 +117,7 @@ type createLabTestInBody struct {
 // TransformSchema states the rules of the domain.
 func (createLabTestInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return api.State(s, map[string]api.Keywords{
-		"": api.OneOf(api.HasList("marker_ids"), api.HasList("provider_ids")),
+		"": api.OneOf(api.HasList("marker_ids"), api.HasList("provider_ids")), "name": api.StatePatterns(`\S`),
 	})
 }
 
@@ -135,10 +135,17 @@ func (h *Handlers) createLabTest(ctx context.Context, c api.Caller, in *createLa
 
 type patchLabTestIn struct {
 	LabTestID catalogue.TestID `path:"lab_test_id" format:"uuid"`
-	Body      struct {
-		Name   *string `json:"name" required:"false" maxLength:"500"`
-		Active *bool   `json:"active" required:"false" doc:"Whether the test can be ordered. False archives it, and true unarchives it."`
-	}
+	Body      patchLabTestInBody
+}
+
+type patchLabTestInBody struct {
+	Name   *string `json:"name" required:"false" maxLength:"500"`
+	Active *bool   `json:"active" required:"false" doc:"Whether the test can be ordered. False archives it, and true unarchives it."`
+}
+
+// TransformSchema states that a name is not empty.
+func (patchLabTestInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Keywords{"name": api.StatePatterns(`\S`)})
 }
 
 func (h *Handlers) patchLabTest(ctx context.Context, c api.Caller, in *patchLabTestIn) (*api.Out[labTestBody], error) {

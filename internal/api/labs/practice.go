@@ -3,6 +3,8 @@ package labs
 import (
 	"context"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"hale/internal/api"
 	"hale/internal/labs/catalogue"
 	"hale/internal/people/users/person"
@@ -65,21 +67,46 @@ func (h *Handlers) listPractices(ctx context.Context, c api.Caller, _ *api.Empty
 }
 
 type setPracticeIn struct {
-	Body struct {
-		LabAccountID *catalogue.AccountID `json:"lab_account_id" required:"false" format:"uuid" nullable:"true" doc:"Lab account of the clinic. Absent or null means all accounts without a clinic of their own."`
-		Name         string               `json:"name" maxLength:"100"`
-		Address      struct {
-			FirstLine  string  `json:"first_line"`
-			SecondLine *string `json:"second_line" required:"false" nullable:"true"`
-			City       string  `json:"city"`
-			State      string  `json:"state" doc:"State of two letters."`
-			Zip        string  `json:"zip" doc:"ZIP code such as 12345 or 12345-6789."`
-			Country    *string `json:"country" required:"false" nullable:"true" doc:"Country code. The default is US."`
-		} `json:"address"`
-		PhoneNumber string  `json:"phone_number" maxLength:"40"`
-		FaxNumber   *string `json:"fax_number" required:"false" nullable:"true" maxLength:"40"`
-		AfterHours  *string `json:"after_hours_number" required:"false" nullable:"true" maxLength:"40" doc:"Telephone number for critical results when the clinic is closed."`
-	}
+	Body setPracticeInBody
+}
+
+type setPracticeInBody struct {
+	LabAccountID *catalogue.AccountID `json:"lab_account_id" required:"false" format:"uuid" nullable:"true" doc:"Lab account of the clinic. Absent or null means all accounts without a clinic of their own."`
+	Name         string               `json:"name" maxLength:"100"`
+	Address      practiceAddressIn    `json:"address"`
+	PhoneNumber  string               `json:"phone_number"`
+	FaxNumber    *string              `json:"fax_number" required:"false" nullable:"true"`
+	AfterHours   *string              `json:"after_hours_number" required:"false" nullable:"true" doc:"Telephone number for critical results when the clinic is closed."`
+}
+
+// TransformSchema states the rules of the domain.
+func (setPracticeInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Keywords{
+		"name": api.StateText(catalogue.LongestPractice), "phone_number": api.StatePhone(),
+		"fax_number": api.StatePhone().OrEmpty(), "after_hours_number": api.StatePhone().OrEmpty(),
+	})
+}
+
+type practiceAddressIn struct {
+	FirstLine  string  `json:"first_line"`
+	SecondLine *string `json:"second_line" required:"false" nullable:"true"`
+	City       string  `json:"city"`
+	State      string  `json:"state" doc:"State of two letters."`
+	Zip        string  `json:"zip" doc:"ZIP code such as 12345 or 12345-6789."`
+	Country    *string `json:"country" required:"false" nullable:"true" doc:"Country code. The default is US."`
+}
+
+// TransformSchema states the rules of the domain. State and zip depend on the country.
+func (practiceAddressIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	line := api.StateText(person.MaxLine)
+	us := api.Object(nil, map[string]*huma.Schema{
+		"country": {Pattern: person.USPattern}, "state": {Pattern: person.WordsPattern(person.StateCodes(), true)}, "zip": {Pattern: person.ZipPattern},
+	})
+	abroad := api.Object([]string{"country"}, map[string]*huma.Schema{"country": {Type: huma.TypeString, Pattern: person.AbroadPattern}})
+	return api.State(s, map[string]api.Keywords{
+		"first_line": line, "second_line": api.StateOptional(person.MaxLine), "city": line, "state": line, "zip": api.StateText(person.MaxZip),
+		"": api.StateAny(us, abroad),
+	})
 }
 
 func (h *Handlers) setPractice(ctx context.Context, c api.Caller, in *setPracticeIn) (*api.Out[practiceBody], error) {

@@ -506,6 +506,27 @@ type reportCorrection struct {
 	LOINC  *string  `json:"loinc_code,omitempty" maxLength:"20" doc:"A code of the table; an empty text means that there is none."`
 }
 
+// TransformSchema states what a correction does: it adds a result, removes one, or changes
+// one.
+func (reportCorrection) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	null := &huma.Schema{Type: "null"}
+	changed := []string{"test_name", "value", "units", "reference_range", "min_reference_range", "max_reference_range", "loinc_code"}
+	no := func() *huma.Schema { return &huma.Schema{Enum: []any{false, nil}} }
+	row := &huma.Schema{Type: huma.TypeInteger}
+	adds := api.Object([]string{"test_name", "value"}, map[string]*huma.Schema{
+		"row": null, "remove": no(), "test_name": {Type: huma.TypeString}, "value": {Type: huma.TypeString},
+	})
+	removes := api.Object([]string{"row", "remove"}, map[string]*huma.Schema{"row": row, "remove": {Enum: []any{true}}})
+	all := []*huma.Schema{adds, removes}
+	for _, name := range changed {
+		removes.Properties[name] = null
+		all = append(all, api.Object([]string{"row", name}, map[string]*huma.Schema{"row": row, "remove": no(), name: {Not: null}}))
+	}
+	return api.State(s, map[string]api.Keywords{
+		"test_name": api.StatePatterns(`\S`), "value": api.StatePatterns(`\S`), "": api.StateAny(all...),
+	})
+}
+
 func (h *Handlers) reviewReport(ctx context.Context, c api.Caller, in *reviewReportIn) (*api.Out[reportJobBody], error) {
 	b := &in.Body
 	revision := 0

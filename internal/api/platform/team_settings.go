@@ -55,7 +55,7 @@ func valueOf(v teams.Value, team teams.Team) any {
 	switch {
 	case text == "":
 		return nil
-	case v.Number:
+	case v.Most > 0:
 		return json.Number(text)
 	}
 	return text
@@ -96,11 +96,12 @@ func settingsSchema() *huma.Schema {
 		add(w.Name, w.Means, w.By, huma.Schema{Type: huma.TypeBoolean})
 	}
 	for _, v := range teams.Values {
-		kind := huma.TypeString
-		if v.Number {
-			kind = huma.TypeInteger
+		none := 0
+		one := huma.Schema{Type: huma.TypeString, Nullable: true, Extensions: api.StateAny(&huma.Schema{MaxLength: &none}, &huma.Schema{Format: "email"})}
+		if v.Most > 0 {
+			one = huma.Schema{Type: huma.TypeInteger, Nullable: true, Extensions: api.Keywords{"minimum": 1, "maximum": v.Most}}
 		}
-		add(v.Name, v.Means, v.By, huma.Schema{Type: kind, Nullable: true})
+		add(v.Name, v.Means, v.By, one)
 	}
 	return s
 }
@@ -115,7 +116,7 @@ func (h *Handlers) getTeamSettings(ctx context.Context, c api.Caller, _ *api.Emp
 }
 
 type changeTeamSettingsIn struct {
-	Body settingChanges `doc:"Absent settings keep their values. Null removes a value."`
+	Body settingChanges `doc:"Absent settings keep their values. Null removes an address or a number, and leaves a switch unchanged."`
 }
 
 func (h *Handlers) changeTeamSettings(ctx context.Context, c api.Caller, in *changeTeamSettingsIn) (*api.Out[settingsBody], error) {
@@ -164,7 +165,10 @@ func applyOne(team *teams.Team, name string, value json.RawMessage) error {
 	before := *team
 	var by teams.Changer
 	var same bool
-	if w != nil {
+	switch {
+	case w != nil && string(value) == "null": // as in all optional fields
+		return nil
+	case w != nil:
 		on := string(value) == "true"
 		if !on && string(value) != "false" { // the validation of huma ignores null
 			return fault.New(fault.Invalid, "Input should be a valid boolean").WithType("bool_type")
@@ -172,7 +176,7 @@ func applyOne(team *teams.Team, name string, value json.RawMessage) error {
 		if by, same = w.By, w.On(before) == on; !same {
 			w.Turn(&team.Settings, on)
 		}
-	} else {
+	default:
 		text, err := textOfValue(*v, value)
 		if err != nil {
 			return err
@@ -193,7 +197,7 @@ func textOfValue(v teams.Value, value json.RawMessage) (text string, err error) 
 	if string(value) == "null" {
 		return "", nil
 	}
-	if !v.Number {
+	if v.Most == 0 {
 		err = json.Unmarshal(value, &text)
 		return text, err
 	}

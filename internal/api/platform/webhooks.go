@@ -2,11 +2,13 @@ package platform
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"hale/internal/api"
+	"hale/internal/people/users/person"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/paging"
 	"hale/internal/platform/patch"
@@ -423,6 +425,22 @@ func (h *Handlers) getWebhookHeaders(ctx context.Context, c api.Caller, in *Webh
 
 type putWebhookHeadersBody struct {
 	Headers map[string]string `json:"headers" doc:"All custom headers. Headers that the service sets cannot be changed."`
+}
+
+// TransformSchema states which names and values headers may have.
+func (putWebhookHeadersBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	var reserved []string
+	for _, name := range webhooks.ReservedHeaders {
+		reserved = append(reserved, person.AnyCase(name))
+		if !strings.HasSuffix(name, "-") {
+			reserved[len(reserved)-1] += "$"
+		}
+	}
+	name := &huma.Schema{Pattern: webhooks.HeaderNamePattern, Not: &huma.Schema{Pattern: "^(?:" + strings.Join(reserved, "|") + ")"}}
+	most := webhooks.MaxHeaderBytes
+	s = api.State(s, map[string]api.Keywords{"headers": {"propertyNames": name, "maxProperties": webhooks.MaxHeaders}})
+	s.Properties["headers"].AdditionalProperties = &huma.Schema{Type: huma.TypeString, MaxLength: &most, Pattern: webhooks.HeaderValuePattern}
+	return s
 }
 
 type putWebhookHeadersIn struct {

@@ -126,13 +126,15 @@ func checkQueryBody(body []byte) error {
 // checkOverrides refuses unknown providers and labs.
 func checkOverrides(c query.Config, field string) error {
 	for i, slug := range c.Overrides {
-		if known := append(providers.Slugs(), labs...); !slices.Contains(known, slug) {
+		if known := overrideSlugs(); !slices.Contains(known, slug) {
 			return fault.NotInEnum(known).WithInput(slug).
 				At("body", field, "provider_priority_overrides", strconv.Itoa(i))
 		}
 	}
 	return nil
 }
+
+func overrideSlugs() []string { return append(providers.Slugs(), labs...) }
 
 // labs are the slugs of labs in the reference's contract that may be among providers.
 var labs = []string{

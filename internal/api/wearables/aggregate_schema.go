@@ -44,6 +44,11 @@ type queryConfigBody struct {
 	Overrides []string `json:"provider_priority_overrides,omitempty" nullable:"true" doc:"Providers in order of preference, above the team's own."`
 }
 
+// TransformSchema lists the providers, and the labs that may be among them.
+func (queryConfigBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Keywords{"provider_priority_overrides[]": api.StateEnum(overrideSlugs())})
+}
+
 // queryBody is one question. It is a query.Query with its place in OpenAPI.
 type queryBody struct{ query.Query }
 

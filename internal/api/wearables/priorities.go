@@ -54,6 +54,11 @@ type priorityChange struct {
 	Priority *int64       `json:"priority" minimum:"-1000000" maximum:"1000000" doc:"Priority. The provider with the larger number takes precedence. Null removes the provider's priority."`
 }
 
+// TransformSchema lists the providers.
+func (priorityChange) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Keywords{"provider": api.StateEnum(providers.Slugs())})
+}
+
 type setPrioritiesIn struct {
 	Body *[]priorityChange `maxItems:"1000" doc:"Providers to change. Other providers keep their priorities. An empty body changes nothing."`
 }

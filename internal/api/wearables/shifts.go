@@ -11,7 +11,9 @@ import (
 	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
+	"hale/internal/wearables"
 	"hale/internal/wearables/deletion"
+	"hale/internal/wearables/providers"
 )
 
 // Shifting data is an addition of ours.
@@ -42,6 +44,7 @@ type shiftInBody struct {
 // TransformSchema states the rules of the domain.
 func (shiftInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return api.State(s, map[string]api.Keywords{
+		"provider": api.StateEnum(providers.Slugs()), "resource": api.StateEnum(append(wearables.StoredResources(), "")),
 		"start": stateSpan(), "end": stateSpan(), "time_zone": api.StatePatterns(civil.ZonePattern).OrEmpty(),
 		"seconds": {"minimum": -deletion.MaxShiftSeconds, "maximum": deletion.MaxShiftSeconds, "not": &huma.Schema{Enum: []any{0}}},
 	})

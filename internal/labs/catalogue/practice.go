@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -31,19 +32,19 @@ type Practice struct {
 // IsZero reports whether no practice is stored.
 func (p Practice) IsZero() bool { return p == Practice{} }
 
-// longestPractice is the limit of a name, in characters.
-const longestPractice = 100
+// LongestPractice is the limit of a name, in characters.
+const LongestPractice = 100
 
 // normalize checks all fields and brings them into the stored form.
 func (p *Practice) normalize(today civil.Date) error {
 	form := person.NewForm(today)
-	p.Name = form.Text("name", p.Name, longestPractice)
+	p.Name = form.Text("name", p.Name, LongestPractice)
 	p.Address = form.Address("address", p.Address)
 	p.Phone = form.Phone("phone_number", p.Phone)
-	if p.Fax != "" {
+	if p.Fax = strings.TrimSpace(p.Fax); p.Fax != "" {
 		p.Fax = form.Phone("fax_number", p.Fax)
 	}
-	if p.AfterHours != "" {
+	if p.AfterHours = strings.TrimSpace(p.AfterHours); p.AfterHours != "" {
 		p.AfterHours = form.Phone("after_hours_number", p.AfterHours)
 	}
 	return form.Err()

@@ -82,10 +82,10 @@ type Value struct {
 	Name  string // as in the stored document
 	Means string
 	By    Changer
-	// Number says that the text is a whole number.
-	Number bool
-	get    func(s Settings) string
-	set    func(s *Settings, text string) error
+	// Most is the largest number from 1. It is 0 for an e-mail address.
+	Most int
+	get  func(s Settings) string
+	set  func(s *Settings, text string) error
 }
 
 // Of returns a team's value; empty for none.
@@ -102,15 +102,15 @@ func (v Value) Set(s *Settings, text string) error {
 // Values has the settings that are no switches.
 var Values = []Value{
 	{
-		"critical_result_notification_email", "address that gets an e-mail about each critical result", ByTeam, false,
+		"critical_result_notification_email", "address that gets an e-mail about each critical result", ByTeam, 0,
 		func(s Settings) string { return s.CriticalEmail }, func(s *Settings, text string) error { return setAddress(&s.CriticalEmail, text) },
 	},
 	{
-		"critical_result_escalation_email", "address that gets an e-mail when a critical result is not acknowledged in time", ByTeam, false,
+		"critical_result_escalation_email", "address that gets an e-mail when a critical result is not acknowledged in time", ByTeam, 0,
 		func(s Settings) string { return s.CriticalEscalationEmail }, func(s *Settings, text string) error { return setAddress(&s.CriticalEscalationEmail, text) },
 	},
 	{
-		"critical_result_minutes", "minutes to acknowledge a critical result before it escalates (default 60)", ByTeam, true,
+		"critical_result_minutes", "minutes to acknowledge a critical result before it escalates (default 60)", ByTeam, mostMinutes,
 		func(s Settings) string { return strconv.Itoa(int(s.CriticalDelay().Minutes())) }, setCriticalMinutes,
 	},
 }

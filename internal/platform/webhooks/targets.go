@@ -104,15 +104,19 @@ func loadTarget(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID,
 	return t, err
 }
 
+// The rules of custom headers. The patterns state those of headerProblem as regular
+// expressions, for the OpenAPI document.
 const (
-	maxHeaders     = 40
-	maxHeaderBytes = 4096 // one value
+	MaxHeaders         = 40
+	MaxHeaderBytes     = 4096 // one value
+	HeaderNamePattern  = "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$"
+	HeaderValuePattern = `^(?:[!-~](?:[\t -~]*[!-~])?)?$`
 )
 
-// reservedHeaders lists the headers that the service sets on each request, and those
+// ReservedHeaders lists the headers that the service sets on each request, and those
 // of the connection. No custom header may have such a name. A name that ends in a
 // hyphen covers every name that begins with it.
-var reservedHeaders = []string{
+var ReservedHeaders = []string{
 	"host", "content-", "connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade",
 	"expect", "accept-encoding", "user-agent", "idempotency-key", "x-event-seq", "proxy-", "webhook-", "svix-",
 }
@@ -123,8 +127,8 @@ var secretHints = []string{"auth", "token", "secret", "key", "password", "cookie
 // CheckHeaders returns the faults of an endpoint's custom headers. Two spellings of
 // one name are one name.
 func CheckHeaders(headers map[string]string) error {
-	if len(headers) > maxHeaders {
-		return fault.New(fault.Invalid, fmt.Sprintf("must not hold more than %d headers", maxHeaders)).At("body", "headers")
+	if len(headers) > MaxHeaders {
+		return fault.New(fault.Invalid, fmt.Sprintf("must not hold more than %d headers", MaxHeaders)).At("body", "headers")
 	}
 	seen := map[string]bool{}
 	var found []*fault.Error
@@ -149,8 +153,8 @@ func headerProblem(name, value string) string {
 		return "must be a header name: letters, digits and hyphens"
 	case isReserved(name):
 		return "is set by this service and can not be changed"
-	case len(value) > maxHeaderBytes:
-		return fmt.Sprintf("must not be longer than %d bytes", maxHeaderBytes)
+	case len(value) > MaxHeaderBytes:
+		return fmt.Sprintf("must not be longer than %d bytes", MaxHeaderBytes)
 	case strings.TrimSpace(value) != value:
 		return "must not begin or end with a space"
 	case strings.ContainsFunc(value, notFieldValue):
@@ -161,7 +165,7 @@ func headerProblem(name, value string) string {
 
 func isReserved(name string) bool {
 	name = strings.ToLower(name)
-	return slices.ContainsFunc(reservedHeaders, func(o string) bool {
+	return slices.ContainsFunc(ReservedHeaders, func(o string) bool {
 		return name == o || strings.HasSuffix(o, "-") && strings.HasPrefix(name, o)
 	})
 }

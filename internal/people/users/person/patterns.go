@@ -86,7 +86,7 @@ const ZipPattern = `^\s*[0-9]{5}(?:-[0-9]{4})?\s*$`
 // The words for countries in an address.
 var (
 	// USPattern matches the names of the United States. An empty country means them, too.
-	USPattern = `^\s*(?:` + anyCase("US") + `(?:` + anyCase("A") + `)?|` + anyCase("United States") + `(?:` + anyCase(" of America") + `)?)?\s*$`
+	USPattern = `^\s*(?:` + AnyCase("US") + `(?:` + AnyCase("A") + `)?|` + AnyCase("United States") + `(?:` + AnyCase(" of America") + `)?)?\s*$`
 	// AbroadPattern matches the codes of all other countries.
 	AbroadPattern = `^\s*(?:[A-TV-Za-tv-z][A-Za-z]|[Uu][A-RT-Za-rt-z])\s*$`
 )
@@ -100,14 +100,14 @@ func WordsPattern(words []string, foldCase bool) string {
 	parts := slices.Clone(words)
 	if foldCase {
 		for i := range parts {
-			parts[i] = anyCase(parts[i])
+			parts[i] = AnyCase(parts[i])
 		}
 	}
 	return `^\s*(?:` + strings.Join(parts, "|") + `)\s*$`
 }
 
-// anyCase returns a pattern for a word in capitals or lower case.
-func anyCase(word string) string {
+// AnyCase returns a pattern for a word in capitals or lower case.
+func AnyCase(word string) string {
 	var b strings.Builder
 	for _, r := range word {
 		if unicode.IsLetter(r) {
