@@ -180,7 +180,7 @@ func enqueueAdvance(ctx context.Context, tx *store.Tx, team teams.ID) error {
 // done, and retried later without a limit.
 func (l *Lab) runDue(ctx context.Context, run *jobs.Run, args advanceArgs) error {
 	var waiting []orders.ID
-	var done uuid.UUID
+	var done PlannedStep
 	for n := int64(0); ; n++ {
 		next, found, err := l.nextStep(ctx, args.Team, done, waiting)
 		switch {
@@ -191,7 +191,7 @@ func (l *Lab) runDue(ctx context.Context, run *jobs.Run, args advanceArgs) error
 		case !found:
 			return nil
 		}
-		done = uuid.Nil
+		done = PlannedStep{}
 		err = l.perform(ctx, args.Team, next)
 		if errors.Is(err, errNoRequisition) {
 			waiting = append(waiting, next.Order)
@@ -201,21 +201,24 @@ func (l *Lab) runDue(ctx context.Context, run *jobs.Run, args advanceArgs) error
 			return err
 		}
 		l.awaitEffects(ctx, args.Team, next)
-		done = next.ID
+		done = next
 		if err := run.Progress(ctx, n+1, 0, "steps"); err != nil {
 			return err
 		}
 	}
 }
 
-// nextStep deletes the step that is done, and returns the earliest due step of
-// an order that need not wait. The clock then shows its time; without a step
-// the advance ends.
-func (l *Lab) nextStep(ctx context.Context, team teams.ID, done uuid.UUID, waiting []orders.ID) (next PlannedStep, found bool, err error) {
+// nextStep deletes the step that is done, accepts the redraw that follows from it, and
+// returns the earliest due step of an order that need not wait. The clock then shows its
+// time; without a step the advance ends.
+func (l *Lab) nextStep(ctx context.Context, team teams.ID, done PlannedStep, waiting []orders.ID) (next PlannedStep, found bool, err error) {
 	err = l.DB.Write(ctx, func(tx *store.Tx) error {
-		if done != uuid.Nil {
-			if _, err := tx.Exec(ctx, `DELETE FROM sandbox_steps WHERE team_id = $1 AND id = $2`, team, done); err != nil {
+		if done.ID != uuid.Nil {
+			if _, err := tx.Exec(ctx, `DELETE FROM sandbox_steps WHERE team_id = $1 AND id = $2`, team, done.ID); err != nil {
 				return fmt.Errorf("sandboxlab: deleting a step: %w", err)
+			}
+			if err := l.acceptRedraw(ctx, tx, team, done); err != nil {
+				return err
 			}
 		}
 		var err error
@@ -226,6 +229,35 @@ func (l *Lab) nextStep(ctx context.Context, team teams.ID, done uuid.UUID, waiti
 		return labclock.SetStep(ctx, tx, team, next.Due)
 	})
 	return next, found, err
+}
+
+// acceptRedraw accepts the redraw that the results of a step have caused. Its own job may
+// place it only after the advance, and it would begin then.
+func (l *Lab) acceptRedraw(ctx context.Context, tx *store.Tx, team teams.ID, done PlannedStep) error {
+	if done.Step.Act != Report {
+		return nil
+	}
+	o, err := orders.Get(ctx, tx, team, done.Order)
+	if fault.Is(err, fault.NotFound) { // erased meanwhile
+		return nil
+	}
+	if err != nil || o.Status != orders.RedrawAvailable {
+		return err
+	}
+	members, err := orders.OrdersOfTransaction(ctx, tx, team, o.Transaction)
+	if err != nil {
+		return err
+	}
+	for i := range members {
+		m := &members[i]
+		if m.Parent == nil || *m.Parent != o.ID || m.Origin != orders.RedrawOf || m.Status != orders.Ordered || m.Network != orders.SandboxNetwork {
+			continue
+		}
+		if _, err := l.accept(ctx, tx, m); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // effectWait is the maximum time that advancing the clock waits for the effects of a step.

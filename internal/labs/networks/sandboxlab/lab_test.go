@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -30,9 +31,15 @@ type recordingInbox struct {
 	sync.Mutex
 	messages []networks.Message
 	keys     map[string]int
+	onReport func(r networks.Report) // called before a report is stored; nil for none
 }
 
 func (h *recordingInbox) Put(_ context.Context, m networks.Message) error {
+	for _, r := range m.Reports {
+		if h.onReport != nil {
+			h.onReport(r)
+		}
+	}
 	h.Lock()
 	defer h.Unlock()
 	if h.keys == nil {
@@ -51,6 +58,11 @@ func (h *recordingInbox) reports() (all []networks.Report) {
 		all = append(all, m.Reports...)
 	}
 	return all
+}
+
+// reportsOf returns the reports of an order.
+func (h *recordingInbox) reportsOf(o orders.Order) []networks.Report {
+	return slices.DeleteFunc(h.reports(), func(r networks.Report) bool { return r.Placer != o.ID.String() })
 }
 
 // testLab is a lab with running jobs, and a team that orders there.
@@ -158,6 +170,42 @@ func TestAdvance(t *testing.T) {
 		}
 		if got[0].SampleID == "" || got[1].Shipment == nil || got[1].Shipment.Inbound || !got[4].Shipment.Inbound {
 			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// A redraw begins at the time of the results that caused it, also if its job has not placed
+// it.
+func TestAdvanceAcceptsTheRedraw(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		s := open(t, db)
+		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
+			_, err := teams.Change(ctx, tx, s.team, func(team *teams.Team) error { team.Settings.Redraws = true; return nil })
+			return err
+		})
+		o := orderstest.New(t, db, s.team, catalogue.WalkIn)
+		orderstest.MoveTo(t, db, &o, orders.PartialResults)
+		var redraw orders.Order
+		s.onReport = func(r networks.Report) {
+			if r.Results == nil || !redraw.ID.IsZero() {
+				return
+			}
+			userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
+				facts, err := orders.ReadFacts(ctx, tx, s.team, []orders.Order{o})
+				if err != nil {
+					return err
+				}
+				redraw, _, err = orders.Redraw(ctx, tx, &o, []catalogue.MarkerID{facts[0].Markers[0].ID}, orders.Move{})
+				return err
+			})
+		}
+		s.place(o)
+		s.advance(20 * 24 * time.Hour)
+		if redraw.ID.IsZero() {
+			t.Fatal("the report caused no redraw")
+		}
+		if all := s.reportsOf(redraw); len(all) == 0 || all[0].Status != "requisition_created" || all[len(all)-1].Results == nil {
+			t.Errorf("the redraw has the reports %+v", all)
 		}
 	})
 }
