@@ -123,6 +123,9 @@ type ResultSet struct {
 	Partial bool
 	// Corrected results replace final ones.
 	Corrected bool
+	// TestsOnly says that the results are final for the tests that they are of. The order
+	// waits for its other tests.
+	TestsOnly bool `json:",omitempty"`
 	Specimen  Specimen
 	// Specimens are further specimens; a result names its own.
 	Specimens []Specimen `json:",omitempty"`

@@ -180,6 +180,8 @@ type mergedReport struct {
 	refused    []pdfs.Problem
 	reportedAt time.Time // the time of the latest report
 	ahead      []Warning // of times after the arrival
+	// wholeOrder is true if a final report is about all tests of the order.
+	wholeOrder bool
 	// reflexFinal is true if a report with reflex tests alone is final.
 	reflexFinal bool
 	// calledCritical is true if notes without values say that a value is critical.
@@ -236,7 +238,7 @@ func merge(reports []Report, own string) mergedReport {
 		case isFinal && r.reflexOnly:
 			m.reflexFinal = true
 		case isFinal:
-			m.status = Final
+			m.status, m.wholeOrder = Final, m.wholeOrder || !r.Set.TestsOnly
 		}
 		m.corrected = m.corrected || r.Set.Corrected
 		m.calledCritical = m.calledCritical || isCalledCriticalWithoutValue(&r.Set)

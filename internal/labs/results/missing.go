@@ -29,6 +29,26 @@ func (e *expectations) listMissing(v *Version, m mergedReport) []MissingResult {
 	return list.all
 }
 
+// waitsForTests reports whether the laboratory has reported some of the order's tests and
+// has not mentioned others. Results of no ordered test may be all of them, under other codes.
+func (e *expectations) waitsForTests(v *Version, m mergedReport) bool {
+	m.status = Partial // the missing results that the lab reports
+	mentioned := map[catalogue.MarkerID]bool{}
+	for i := range v.Results {
+		r := &v.Results[i]
+		for _, marker := range r.Markers { // several tests can have a result in common
+			mentioned[marker.ID] = mentioned[marker.ID] || len(r.Markers) == 1 || r.TestID == "" || marker.ProviderID == r.TestID
+		}
+	}
+	for _, no := range e.listMissing(v, m) {
+		for _, marker := range no.Markers {
+			mentioned[marker.ID] = true
+		}
+	}
+	isMentioned := func(marker *catalogue.Marker) bool { return mentioned[marker.ID] }
+	return slices.ContainsFunc(e.ordered, isMentioned) && slices.ContainsFunc(e.ordered, func(marker *catalogue.Marker) bool { return !isMentioned(marker) })
+}
+
 // completeByReflex makes results final that a final report of reflex tests alone
 // completes: no ordered result is absent without a word of the lab.
 func (e *expectations) completeByReflex(v *Version, m mergedReport) {

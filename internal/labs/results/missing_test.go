@@ -145,3 +145,38 @@ func TestManyMissing(t *testing.T) {
 		t.Errorf("%d are listed", n)
 	}
 }
+
+// A final report of some tests is final for the order if the laboratory has mentioned all
+// tests. A result that two tests have in common is of the test in the report.
+func TestFinalForSomeTests(t *testing.T) {
+	glucose := catalogue.Result{Name: "Glucose", ProviderID: "GLU", Required: true}
+	order := func() *expectations {
+		both := &catalogue.Marker{ID: 1, ProviderID: "P1", Results: []catalogue.Result{glucose, {Name: "Sodium", ProviderID: "NA", Required: true}}}
+		single := &catalogue.Marker{ID: 2, ProviderID: "P2", Results: []catalogue.Result{glucose}}
+		other := &catalogue.Marker{ID: 3, ProviderID: "P3", Results: []catalogue.Result{{Name: "TSH", ProviderID: "TSH", Required: true}}}
+		e := panel("female")
+		e.ordered = []*catalogue.Marker{both, single, other}
+		e.all = e.ordered
+		return e
+	}
+	result := func(test, code string) networks.Result {
+		return networks.Result{TestProviderID: test, ProviderID: code, Value: "5", Status: "F"}
+	}
+	tsh, sodium := result("P3", "TSH"), result("P1", "NA")
+	for _, c := range []struct {
+		name string
+		set  networks.ResultSet
+		want Status
+	}{
+		{"one of three", networks.ResultSet{TestsOnly: true, Results: []networks.Result{tsh}}, Partial},
+		{"the result of a test that another has too", networks.ResultSet{TestsOnly: true, Results: []networks.Result{tsh, result("P2", "GLU")}}, Partial},
+		{"all", networks.ResultSet{TestsOnly: true, Results: []networks.Result{tsh, sodium, result("P2", "GLU")}}, Final},
+		{"one is cancelled", networks.ResultSet{TestsOnly: true, Results: []networks.Result{tsh, sodium}, Missing: []networks.MissingResult{{ProviderID: "P2", Note: "cancelled"}}}, Final},
+		{"codes that the order does not have", networks.ResultSet{TestsOnly: true, Results: []networks.Result{result("X", "X1")}}, Final},
+		{"a report of the whole order", networks.ResultSet{Results: []networks.Result{tsh}}, Final},
+	} {
+		if v := buildVersion(order(), merge([]Report{storedReport(t, Report{At: day, Set: c.set})}, "S")); v.Status != c.want {
+			t.Errorf("%s: %s, want %s", c.name, v.Status, c.want)
+		}
+	}
+}

@@ -40,6 +40,9 @@ func buildVersion(e *expectations, m mergedReport) Version {
 	}
 	v.CalledCritical = m.calledCritical
 	v.interpretWithoutValue()
+	if m.status == Final && !m.wholeOrder && e.waitsForTests(&v, m) {
+		m.status, v.Status = Partial, Partial
+	}
 	v.Missing = e.listMissing(&v, m)
 	if m.reflexFinal && m.status == Partial {
 		e.completeByReflex(&v, m)

@@ -362,6 +362,9 @@ func TestReportedIdentity(t *testing.T) {
 		{lines[1], "", networks.ReportedPatient{FirstName: "ADA M", LastName: "BYRON", DOB: civil.MustParse("1984-12-10"), Gender: "female"}},
 		{`PID|1||7||BYRON^ADA^""^JR`, "", networks.ReportedPatient{FirstName: "ADA", LastName: "BYRON"}},
 		{`PID|1||7||||1984`, "patient", networks.ReportedPatient{}},
+		{`PID|1||7|||||Male`, "", networks.ReportedPatient{Gender: "male"}},
+		{`PID|1||7|||||^FEMALE`, "", networks.ReportedPatient{Gender: "female"}},
+		{`PID|1||7|||||U`, "", networks.ReportedPatient{Gender: "unknown"}},
 		{`PID|1||7||^^^^^^L`, identityByNumber, networks.ReportedPatient{}},
 	} {
 		m, err := hl7.Parse([]byte(strings.Join([]string{lines[0], c.pid, lines[2], lines[3]}, "\r")))
@@ -371,6 +374,29 @@ func TestReportedIdentity(t *testing.T) {
 		reports := readReports(m, m.Header(), "northlab", Lab{Identity: c.identity})
 		if len(reports) != 1 || reports[0].Patient != c.want || reports[0].IdentityByNumber != (c.identity == identityByNumber) {
 			t.Errorf("%s: %d reports of %v", c.pid, len(reports), reports)
+		}
+	}
+}
+
+// A final status is that of its test, unless the lab says otherwise. A message that
+// continues in another one is partial. A time without a day is no time.
+func TestFinalMessages(t *testing.T) {
+	text := `MSH|^~\&|NLIS|NORTH|HALE||20260304||ORU^R01|1|P|2.5.1` + "\rPID|1||7||BYRON^ADA||19841210|F\r" +
+		`OBR|1|0195d3c0-0000-7000-8000-000000000001||1^T^L|||202603` + "\r" + `OBX|1|NM|1^T^L||5|||N|||F` + "\r"
+	for _, c := range []struct {
+		rest, finals       string
+		testsOnly, partial bool
+	}{{"", "", true, false}, {"", finalTest, true, false}, {"", finalOrder, false, false}, {"DSC||F", "", true, false}, {"DSC|CONT1|F", "", true, true}} {
+		m, err := hl7.Parse([]byte(text + c.rest))
+		if err != nil {
+			t.Fatal(err)
+		}
+		reports := readReports(m, m.Header(), "northlab", Lab{FinalResults: c.finals})
+		if len(reports) != 1 || reports[0].Results == nil {
+			t.Fatalf("%s: reports %+v", c.rest, reports)
+		}
+		if set := reports[0].Results; set.TestsOnly != c.testsOnly || set.Partial != c.partial || !set.Specimen.Collected.Time.IsZero() {
+			t.Errorf("%q, %q: %+v", c.rest, c.finals, set)
 		}
 	}
 }

@@ -198,9 +198,9 @@ func parseSex(sex string) string {
 	switch strings.ToUpper(sex) {
 	case "":
 		return ""
-	case "F":
+	case "F", "FEMALE", "WOMAN":
 		return "female"
-	case "M":
+	case "M", "MALE", "MAN":
 		return "male"
 	case "O", "A": // A: ambiguous
 		return "other"

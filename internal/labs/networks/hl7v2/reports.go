@@ -17,6 +17,9 @@ func readReports(m *hl7.Message, header hl7.Header, slug string, lab Lab) []netw
 	for _, q := range requests(m) {
 		r.draft(q).add(q)
 	}
+	if n := len(r.drafts); n > 0 && isContinued(m) {
+		r.drafts[n-1].results.set.Partial = true
+	}
 	var reports []networks.Report
 	for _, d := range r.drafts {
 		d.finish()
@@ -25,6 +28,11 @@ func readReports(m *hl7.Message, header hl7.Header, slug string, lab Lab) []netw
 		}
 	}
 	return reports
+}
+
+// isContinued reports whether another message has the rest of a message: DSC-1 names it.
+func isContinued(m *hl7.Message) bool {
+	return slices.ContainsFunc(m.Segments, func(s hl7.Segment) bool { return s.Name() == "DSC" && s.Get(1) != "" })
 }
 
 type reader struct {
@@ -128,6 +136,7 @@ func sentAt(h hl7.Header) time.Time {
 func (d *draft) finish() {
 	d.results.finish(d.patient.notes)
 	set := &d.results.set
+	set.TestsOnly = d.lab.FinalResults != finalOrder
 	if d.report.SampleID == "" {
 		d.report.SampleID = set.Specimen.Number
 	}
@@ -195,7 +204,7 @@ func reportedPatient(pid hl7.Segment) networks.ReportedPatient {
 			break
 		}
 	}
-	p := networks.ReportedPatient{LastName: name.Get(1), FirstName: name.Get(2), Gender: parseSex(pid.Get(8))}
+	p := networks.ReportedPatient{LastName: name.Get(1), FirstName: name.Get(2), Gender: parseSex(cmp.Or(pid.Get(8), pid.Get(8, 2)))}
 	if middle := strings.TrimSpace(name.Get(3)); p.FirstName != "" && middle != "" && middle != `""` {
 		p.FirstName += " " + middle
 	}
@@ -220,10 +229,10 @@ func newTimeReader(h hl7.Header, lab Lab) timeReader {
 	return timeReader{lab.zone(), lab.Zone != ""}
 }
 
-// moment returns the zero Moment for text that is not a time.
+// moment returns the zero Moment for text that is not a time, or less exact than a day.
 func (c timeReader) moment(text string) networks.Moment {
 	at, err := hl7.ParseTime(text, c.zone)
-	if err != nil {
+	if err != nil || at.Digits < len("YYYYMMDD") {
 		return networks.Moment{}
 	}
 	m := networks.Moment{Time: at.UTC()}

@@ -84,6 +84,9 @@ type Lab struct {
 	// Identity is patient (default) or order_number. A lab that never sends
 	// names identifies the patient by our order number alone.
 	Identity string `yaml:"identity"`
+	// FinalResults is test (default) or order: what a final status is about. See
+	// networks.ResultSet.TestsOnly.
+	FinalResults string `yaml:"final_results"`
 	// Timeout bounds the time to an answer; the default is 30 seconds.
 	Timeout time.Duration `yaml:"timeout"`
 }
@@ -190,6 +193,9 @@ func (s Settings) Check() error {
 		if !slices.Contains([]string{"", identityByPatient, identityByNumber}, lab.Identity) {
 			fail(at+"identity", "must be patient or order_number")
 		}
+		if !slices.Contains([]string{"", finalTest, finalOrder}, lab.FinalResults) {
+			fail(at+"final_results", "must be test or order")
+		}
 		if lab.Timeout < 0 {
 			fail(at+"timeout", "must not be negative")
 		}
@@ -204,6 +210,12 @@ func (s Settings) Check() error {
 const (
 	identityByPatient = "patient"
 	identityByNumber  = "order_number"
+)
+
+// The values of Lab.FinalResults.
+const (
+	finalTest  = "test"
+	finalOrder = "order"
 )
 
 var supportedVersions = []string{"2.2", "2.3", "2.3.1", "2.4", "2.5", "2.5.1", "2.6", "2.7", "2.7.1", "2.8"}

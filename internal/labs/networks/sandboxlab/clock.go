@@ -208,7 +208,7 @@ func (l *Lab) runDue(ctx context.Context, run *jobs.Run, args advanceArgs) error
 	}
 }
 
-// nextStep deletes the step that is done, accepts the redraw that follows from it, and
+// nextStep deletes the step that is done, and accepts the redraw that follows from it. It
 // returns the earliest due step of an order that need not wait. The clock then shows its
 // time; without a step the advance ends.
 func (l *Lab) nextStep(ctx context.Context, team teams.ID, done PlannedStep, waiting []orders.ID) (next PlannedStep, found bool, err error) {
