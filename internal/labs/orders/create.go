@@ -201,44 +201,59 @@ func (p placement) order(team teams.ID, user users.ID) Order {
 // storeNew stores a new order with the status ordered, in its transaction or in a
 // new one, and emits the event.
 func storeNew(ctx context.Context, tx *store.Tx, o *Order) error {
-	team, err := teams.Get(ctx, tx, o.Team)
+	e, err := insertNew(ctx, tx, o)
 	if err != nil {
 		return err
+	}
+	return announceNew(ctx, tx, o, e)
+}
+
+// announceNew announces an order of insertNew. e is its first event.
+func announceNew(ctx context.Context, tx *store.Tx, o *Order, e Event) error {
+	return announceChange(ctx, tx, Change{Order: o, Event: e, By: Call})
+}
+
+// insertNew stores a new order and returns its first event. A caller that also moves another
+// order of the transaction moves it before announceNew, so that all events show both.
+func insertNew(ctx context.Context, tx *store.Tx, o *Order) (Event, error) {
+	team, err := teams.Get(ctx, tx, o.Team)
+	if err != nil {
+		return Event{}, err
 	}
 	o.ID, o.Details, o.Network = ids.FromUUID[Order](tx.NewUUID()), tx.NewUUID(), networkOf(team)
 	now, err := labclock.TimeOf(ctx, tx, o.Team)
 	if err != nil {
-		return err
+		return Event{}, err
 	}
 	o.Status, o.StatusAt, o.CreatedAt, o.UpdatedAt = Ordered, now, now, now
 	if o.HasABN, err = needsNotice(ctx, tx, o); err != nil {
-		return err
+		return Event{}, err
 	}
 	joins := !o.Transaction.IsZero()
 	if !joins {
 		if o.Transaction, err = beginTransaction(ctx, tx, o.Team); err != nil {
-			return err
+			return Event{}, err
 		}
 	}
 	if err := copySignature(ctx, tx, o); err != nil {
-		return err
+		return Event{}, err
 	}
 	if err := insert(ctx, tx, o); err != nil {
-		return err
+		return Event{}, err
 	}
 	if err := saveSignature(ctx, tx, o); err != nil {
-		return err
+		return Event{}, err
 	}
 	e, err := addEvent(ctx, tx, o, NoDetail)
 	if err != nil {
-		return err
+		return Event{}, err
 	}
 	if joins {
 		if err := updateTransactionStatus(ctx, tx, o.Team, o.Transaction); err != nil {
-			return err
+			return Event{}, err
 		}
 	}
-	return announceChange(ctx, tx, Change{Order: o, Event: e, By: Call})
+	return e, nil
 }
 
 // The networks of orders. An order of a sandbox team is sent out only to the test

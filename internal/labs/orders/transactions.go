@@ -180,14 +180,21 @@ func Redraw(ctx context.Context, tx *store.Tx, o *Order, missing []catalogue.Mar
 	if err != nil {
 		return Order{}, false, err
 	}
-	m.To, m.By = RedrawAvailable, Lab
-	changed, err := Advance(ctx, tx, o, m)
-	if err != nil || !changed {
-		return Order{}, false, err
-	}
 	next = o.successor(RedrawOf)
 	next.LabTest = panel.Test.ID
-	if err := storeNew(ctx, tx, &next); err != nil {
+	e, err := insertNew(ctx, tx, &next)
+	if err != nil {
+		return Order{}, false, err
+	}
+	m.To, m.By = RedrawAvailable, Lab
+	changed, err := Advance(ctx, tx, o, m)
+	if err == nil && !changed { // the order moved since it was read
+		err = store.ErrLostRace
+	}
+	if err != nil {
+		return Order{}, false, err
+	}
+	if err := announceNew(ctx, tx, &next, e); err != nil {
 		return Order{}, false, err
 	}
 	return next, true, dispatch(ctx, tx, &next)
@@ -364,6 +371,10 @@ func RecreateOrder(ctx context.Context, tx *store.Tx, old *Order, r Recreate) (O
 	if r.Answers != nil {
 		next.Body.Answers = r.Answers
 	}
+	e, err := insertNew(ctx, tx, &next)
+	if err != nil {
+		return Order{}, err
+	}
 	if _, err := Advance(ctx, tx, old, Move{To: Cancelled, By: Operator}); err != nil {
 		return Order{}, err
 	}
@@ -372,7 +383,7 @@ func RecreateOrder(ctx context.Context, tx *store.Tx, old *Order, r Recreate) (O
 			return Order{}, err
 		}
 	}
-	if err := storeNew(ctx, tx, &next); err != nil {
+	if err := announceNew(ctx, tx, &next, e); err != nil {
 		return Order{}, err
 	}
 	if r.SampleID == "" {

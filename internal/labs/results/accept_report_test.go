@@ -3,6 +3,7 @@ package results_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -143,8 +144,33 @@ func (b *fixture) path() (all []string) {
 	return all
 }
 
-// events lists the events about an order, in order: the status, or critical.
-func (b *fixture) events() (all []string) {
+// transactionEvents lists what the events of an order's transaction say about the
+// transaction.
+func (b *fixture) transactionEvents(o orders.Order) (all []string) {
+	b.t.Helper()
+	b.settledFeed(func(e events.Message) error {
+		var body struct {
+			Data struct {
+				Transaction struct {
+					ID     string
+					Status string
+					Orders []json.RawMessage
+				} `json:"order_transaction"`
+			} `json:"data"`
+		}
+		if err := json.Unmarshal(e.Body, &body); err != nil {
+			return err
+		}
+		if t := body.Data.Transaction; t.ID == o.Transaction.String() {
+			all = append(all, fmt.Sprintf("%s of %d orders", t.Status, len(t.Orders)))
+		}
+		return nil
+	})
+	return all
+}
+
+// settledFeed calls take for each event of the team.
+func (b *fixture) settledFeed(take func(e events.Message) error) {
 	b.t.Helper()
 	if err := (&events.Sequencer{DB: b.db}).Settle(b.t.Context()); err != nil {
 		b.t.Fatal(err)
@@ -152,33 +178,42 @@ func (b *fixture) events() (all []string) {
 	err := b.db.Read(store.WithTeam(b.t.Context(), b.team.ID.UUID()), func(tx *store.Tx) error {
 		page, err := events.ReadFeed(b.t.Context(), tx, b.team.ID.UUID(), 0, 1000, nil)
 		for _, e := range page.Events {
-			var body struct {
-				Data struct {
-					ID, OrderID    string
-					Status         string
-					Interpretation *string
-					LastEvent      struct{ Status string } `json:"last_event"`
-				} `json:"data"`
-			}
-			if err := json.Unmarshal(e.Body, &body); err != nil {
-				return err
-			}
-			switch {
-			case e.Type == orders.CriticalEvent:
-				all = append(all, "critical "+body.Data.Status)
-			case body.Data.ID == b.order.ID.String():
-				step := body.Data.LastEvent.Status[strings.LastIndexByte(body.Data.LastEvent.Status, '.')+1:]
-				if body.Data.Interpretation != nil {
-					step += " " + *body.Data.Interpretation
-				}
-				all = append(all, step)
-			}
+			err = errors.Join(err, take(e))
 		}
 		return err
 	})
 	if err != nil {
 		b.t.Fatal(err)
 	}
+}
+
+// events lists the events about an order, in order: the status, or critical.
+func (b *fixture) events() (all []string) {
+	b.t.Helper()
+	b.settledFeed(func(e events.Message) error {
+		var body struct {
+			Data struct {
+				ID, OrderID    string
+				Status         string
+				Interpretation *string
+				LastEvent      struct{ Status string } `json:"last_event"`
+			} `json:"data"`
+		}
+		if err := json.Unmarshal(e.Body, &body); err != nil {
+			return err
+		}
+		switch {
+		case e.Type == orders.CriticalEvent:
+			all = append(all, "critical "+body.Data.Status)
+		case body.Data.ID == b.order.ID.String():
+			step := body.Data.LastEvent.Status[strings.LastIndexByte(body.Data.LastEvent.Status, '.')+1:]
+			if body.Data.Interpretation != nil {
+				step += " " + *body.Data.Interpretation
+			}
+			all = append(all, step)
+		}
+		return nil
+	})
 	return all
 }
 
@@ -559,6 +594,9 @@ func TestRedraw(t *testing.T) {
 		if got := b.path(); !slices.Equal(got, []string{"redraw_available"}) {
 			t.Fatalf("the order went %v", got)
 		}
+		if got := b.transactionEvents(first); len(got) < 2 || !slices.Equal(got[len(got)-2:], []string{"active of 2 orders", "active of 2 orders"}) {
+			t.Errorf("the events of the redraw show the transactions %v", got)
+		}
 		m := b.revision(0).Missing
 		if len(m) != 1 || m[0].Failure != results.CollectionProcess || len(m[0].Markers) == 0 || m[0].LOINC == "" {
 			t.Fatalf("missing: %+v", m)
@@ -683,4 +721,58 @@ func TestMissingResultsMoveNothing(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A laboratory that reports each test when it is ready completes the order with the last
+// one. A later report of a reported test corrects it.
+func TestEachTestWhenItIsReady(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newFixture(t, db, catalogue.WalkIn)
+		tests := b.resultsByTest()
+		if len(tests) < 2 {
+			t.Fatalf("the order has %d tests", len(tests))
+		}
+		last := tests[len(tests)-1]
+		for i, one := range tests[:len(tests)-1] {
+			b.report(i, networks.ResultSet{TestsOnly: true, Results: one})
+		}
+		if r := b.revision(0); r.Status != results.Partial || r.HasMissing() {
+			t.Errorf("without the last test: %s, missing %+v", r.Status, r.Missing)
+		}
+		if b.order.Status != orders.PartialResults {
+			t.Errorf("without the last test the order is %s", b.order.Status)
+		}
+		b.report(40, networks.ResultSet{TestsOnly: true, Missing: []networks.MissingResult{{ProviderID: last[0].TestProviderID, Note: "QNS"}}})
+		if r := b.revision(0); r.Status != results.Final || !r.HasMissing() {
+			t.Errorf("with the last test: %s, missing %+v", r.Status, r.Missing)
+		}
+		b.report(41, networks.ResultSet{TestsOnly: true, Results: last})
+		if got := b.path(); got[len(got)-2] != "completed" || got[len(got)-1] != "corrected" {
+			t.Errorf("history %v", got)
+		}
+		if r := b.revision(0); r.HasMissing() {
+			t.Errorf("missing %+v", r.Missing)
+		}
+	})
+}
+
+// resultsByTest returns normal results of each test of the order.
+func (b *fixture) resultsByTest() (all [][]networks.Result) {
+	b.t.Helper()
+	b.read(func(tx *store.Tx) error {
+		facts, err := orders.ReadFacts(b.t.Context(), tx, b.team.ID, []orders.Order{b.order})
+		all = nil
+		row := 0
+		for _, m := range facts[0].Markers {
+			var one []networks.Result
+			for range m.Results {
+				value := b.value(row, "1", "N", "F")
+				value.TestProviderID = m.ProviderID
+				one, row = append(one, value), row+1
+			}
+			all = append(all, one)
+		}
+		return err
+	})
+	return all
 }
