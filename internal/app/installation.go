@@ -128,7 +128,7 @@ func (a *App) recognize(ctx context.Context) error {
 			_, err := tx.Exec(ctx, `UPDATE instance SET installation = $1 WHERE id = 1`, id)
 			return err
 		case known != "" && own != known:
-			return lostError("this database belongs to another installation than %s; check --database and --data; %s", a.Config.Data, beginAgain)
+			return otherInstallation(a.Config.Data)
 		}
 		id = own
 		return nil
@@ -139,11 +139,38 @@ func (a *App) recognize(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("app: looking at the id of the database: %w", err)
 	}
+	a.DB.Expect(id)
 	if known != "" {
 		return nil
 	}
 	served[engine] = id
 	return writeServed(a.Config.Data, served)
+}
+
+// ExamineInstallation returns ErrLost if the folder has served another PostgreSQL database.
+// It changes nothing.
+func ExamineInstallation(ctx context.Context, cfg *config.Config, db *store.DB) error {
+	served, err := servedBy(cfg.Data)
+	known := served[store.Postgres]
+	if err != nil || db.Engine() != store.Postgres || known == "" {
+		return err
+	}
+	a := &App{Options: Options{Config: cfg}, DB: db}
+	if err := a.requireTables(ctx); err != nil {
+		return err
+	}
+	var own string
+	err = db.Read(ctx, func(tx *store.Tx) error {
+		return tx.QueryRow(ctx, `SELECT installation FROM instance WHERE id = 1`).Scan(&own)
+	})
+	if err == nil && own != "" && own != known {
+		err = otherInstallation(cfg.Data)
+	}
+	return err
+}
+
+func otherInstallation(folder string) error {
+	return lostError("this database belongs to another installation than %s; check --database and --data; %s", folder, beginAgain)
 }
 
 func writeServed(folder string, served map[store.Engine]string) error {

@@ -50,6 +50,9 @@ func (s *shell) examineDatabase(ctx context.Context, cfg *config.Config, deep bo
 	if err != nil {
 		return []finding{openFinding(cfg, err)}
 	}
+	if err := app.ExamineInstallation(ctx, cfg, db); errors.Is(err, app.ErrLost) {
+		return []finding{{"database", verdictBroken, err.Error(), "the playbook has the steps: hale docs playbook"}}
+	}
 	findings := []finding{{Check: "database", Verdict: verdictOK, Detail: version}, examineMigrations(ctx, db)}
 	if db.Engine() == store.Postgres {
 		findings = append(findings, examineRole(ctx, db))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
 )
 
@@ -92,8 +93,20 @@ func (r *Runner) KindNames() []string {
 // again.
 func (r *Runner) Run(ctx context.Context) error {
 	system := store.AsSystem(context.WithoutCancel(ctx))
-	if err := r.enqueuePeriodic(system); err != nil {
-		return err
+	for {
+		err := r.enqueuePeriodic(system)
+		if err == nil {
+			break
+		}
+		if !fault.Is(err, fault.Unavailable) {
+			return err
+		}
+		r.log.ErrorContext(ctx, "regular jobs cannot be enqueued; trying again", "error", err)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(time.Second):
+		}
 	}
 	r.results = NewBatcher(100, 2*time.Millisecond, func(group []outcome) { r.flush(system, group) })
 	defer r.db.OnCommit(topicChange, func(uuid.UUID) { r.wake() })()

@@ -3,10 +3,12 @@ package jobs_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net"
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -159,5 +161,43 @@ func (c *cutter) pass(from, to net.Conn) {
 		if _, err := to.Write(text[:n]); err != nil {
 			return
 		}
+	}
+}
+
+// A runner that begins while the database is away waits for it.
+func TestRunnerBeginsWithoutItsDatabase(t *testing.T) {
+	proxy, d := storetest.NewProxy(t, storetest.NewPostgres(t))
+	db := d.Open(t, nil)
+	done := make(chan struct{})
+	var once sync.Once
+	k := kind("test.begins", func(context.Context, *jobs.Run) error {
+		once.Do(func() { close(done) })
+		return nil
+	})
+	membership, err := jobs.Join(system, db, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy.RefuseWith("57P03", "the database system is starting up")
+	n := &node{Runner: jobs.NewRunner(db, jobs.Config{Node: membership, Kinds: []jobs.Handler{k.Every(time.Hour)}}), membership: membership}
+	ended := make(chan error, 1)
+	ctx, stop := context.WithCancel(system)
+	go func() { ended <- n.Run(ctx) }()
+	select {
+	case err := <-ended:
+		t.Fatalf("the runner ended: %v", err)
+	case <-time.After(1500 * time.Millisecond):
+	}
+	proxy.Accept()
+	select {
+	case <-done:
+	case err := <-ended:
+		t.Fatalf("the runner ended: %v", err)
+	case <-time.After(90 * time.Second):
+		t.Error("the regular job did not run")
+	}
+	stop()
+	if err := errors.Join(<-ended, membership.Stop(system)); err != nil {
+		t.Error(err)
 	}
 }

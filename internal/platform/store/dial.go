@@ -165,10 +165,11 @@ func limitAnswers(raw *sql.Conn, limit time.Duration) {
 
 // openPool opens a pool of connections. It checks a connection that was idle before its
 // next use, and replaces it if there is no answer.
-func openPool(cfg *pgx.ConnConfig, answerLimit time.Duration) *sql.DB {
+func (db *DB) openPool(cfg *pgx.ConnConfig, answerLimit time.Duration) *sql.DB {
 	own := cfg.Copy()
 	own.DialFunc = newPostgresDialer(cfg.ConnectTimeout, answerLimit).dial
 	return stdlib.OpenDB(*own,
+		stdlib.OptionAfterConnect(db.checkInstallation),
 		stdlib.OptionShouldPing(func(_ context.Context, p stdlib.ShouldPingParams) bool {
 			setAnswerLimit(p.Conn, pingLimit)
 			return p.IdleDuration > time.Second

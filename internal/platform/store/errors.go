@@ -141,10 +141,10 @@ func isUnavailable(err error) bool {
 		return false
 	case errors.Is(err, errCommitUnknown): // it may be committed
 		return false
-	case errors.Is(err, ErrClosed), errors.As(err, &unreached):
+	case errors.Is(err, ErrClosed), errors.Is(err, errForeign), errors.As(err, &unreached):
 		return true
-	case errors.As(err, &pg): // a standby or a read-only server; connection; resources; server shutting down or starting
-		return isReadOnly(err) || strings.HasPrefix(pg.Code, "08") || strings.HasPrefix(pg.Code, "53") || strings.HasPrefix(pg.Code, "57P")
+	case errors.As(err, &pg): // a standby or a read-only server; canceled; connection; resources; server shutting down or starting
+		return isReadOnly(err) || pg.Code == statementCanceled || strings.HasPrefix(pg.Code, "08") || strings.HasPrefix(pg.Code, "53") || strings.HasPrefix(pg.Code, "57P")
 	}
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultFull, sqlite.ResultIOErr, sqlite.ResultBusy:
@@ -153,6 +153,10 @@ func isUnavailable(err error) bool {
 		return false
 	}
 }
+
+// statementCanceled is the code of a statement that took longer than statement_timeout of
+// the role, or that an administrator canceled.
+const statementCanceled = "57014"
 
 // isReadOnly reports whether PostgreSQL refused a write because it is a standby or
 // read-only.
@@ -178,6 +182,10 @@ func reasonOf(err error) string {
 		return "the disk of the database is full"
 	case code == "25006":
 		return "the database is read-only"
+	case errors.Is(err, errForeign):
+		return "the database belongs to another installation"
+	case code == statementCanceled:
+		return "the database canceled a statement: see statement_timeout of its role"
 	case code == "57P03":
 		return "the database is starting or recovering"
 	case strings.HasPrefix(code, "57P"):

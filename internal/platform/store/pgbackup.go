@@ -79,6 +79,9 @@ func (db *DB) postgresTransaction(ctx context.Context, begin string, fn func(con
 			_, err = conn.Exec(ctx, "SET LOCAL hale.team = '*'")
 		}
 		if err == nil {
+			_, err = conn.Exec(ctx, "SET LOCAL statement_timeout = 0") // the role may have one
+		}
+		if err == nil {
 			err = fn(conn)
 		}
 		if err != nil {

@@ -48,8 +48,8 @@ func (db *DB) openPostgres(ctx context.Context, o Options) error {
 	}
 	limitLossOfServer(cfg)
 	db.answerLimit = o.AnswerLimit
-	db.pool = openPool(cfg, o.AnswerLimit)
-	db.openMaintenance = func() *sql.DB { return openPool(cfg, 0) }
+	db.pool = db.openPool(cfg, o.AnswerLimit)
+	db.openMaintenance = func() *sql.DB { return db.openPool(cfg, 0) }
 	db.pool.SetMaxOpenConns(conns)
 	db.pool.SetMaxIdleConns(conns)
 	if err := db.pool.PingContext(ctx); err != nil {

@@ -75,8 +75,9 @@ type DB struct {
 	pool     *sql.DB // PostgreSQL
 	url      string
 
-	openMaintenance func() *sql.DB // PostgreSQL: a pool without AnswerLimit
-	answerLimit     time.Duration  // PostgreSQL
+	installation    atomic.Pointer[string] // PostgreSQL; see Expect
+	openMaintenance func() *sql.DB         // PostgreSQL: a pool without AnswerLimit
+	answerLimit     time.Duration          // PostgreSQL
 
 	path string // SQLite file
 
