@@ -80,15 +80,22 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	if err == nil {
 		pair, err = tls.LoadX509KeyPair(c.cert, c.key)
 	}
+	expired := err == nil && !time.Now().Before(pair.Leaf.NotAfter)
+	if expired && c.pair != nil && time.Now().Before(c.pair.Leaf.NotAfter) {
+		err = errors.New("it has expired, and the present one has not")
+	}
 	if err != nil {
-		c.log.Error("the certificate of the API cannot be read", "error", err)
+		c.log.Error("the certificate of the API cannot be used", "error", err)
 		if c.pair == nil {
 			return nil, err
 		}
 		return c.pair, nil
 	}
-	if c.pair != nil {
-		c.log.Info("the API has a new certificate")
+	switch {
+	case expired:
+		c.log.Error("the certificate of the API has expired", "file", c.cert, "expired", pair.Leaf.NotAfter)
+	case c.pair != nil:
+		c.log.Info("the API has a new certificate", "expires", pair.Leaf.NotAfter)
 	}
 	c.pair, c.version = &pair, version
 	return c.pair, nil

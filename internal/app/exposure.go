@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"time"
 
 	"hale/internal/platform/config"
 	"hale/internal/platform/store"
@@ -92,13 +93,22 @@ func exposureOfDatabase(cfg *config.Config) Exposure {
 	return e
 }
 
+// CertificateEnd returns when the certificate of the setting tls-cert expires.
+func CertificateEnd(cfg *config.Config) (time.Time, error) {
+	pair, err := tls.LoadX509KeyPair(cfg.TLSCert, cfg.TLSKey)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return pair.Leaf.NotAfter, nil
+}
+
 // CheckExposure returns a SettingError with a line for each way that production
 // refuses. It also reads the files of
 // certificates.
 func CheckExposure(cfg *config.Config) error {
 	var wrong []error
 	if cfg.TLSCert != "" {
-		if _, err := tls.LoadX509KeyPair(cfg.TLSCert, cfg.TLSKey); err != nil {
+		if _, err := CertificateEnd(cfg); err != nil {
 			wrong = append(wrong, &SettingError{fmt.Errorf("tls-cert and tls-key: %w", err)})
 		}
 	}

@@ -61,8 +61,11 @@ func TestProductionRefusesUnprotectedTransports(t *testing.T) {
 				flags, server = flags[:at:at], flags[at+1]
 			}
 			cfg, err := config.Load(config.Input{
-				Flags:     flagsOf(append(flags, "--environment", environment)),
-				LookupEnv: func(name string) (string, bool) { return server, name == "HALE_SMTP_URL" && server != "" },
+				Flags: flagsOf(append(flags, "--environment", environment)),
+				LookupEnv: func(name string) (string, bool) {
+					value, known := map[string]string{"HALE_SMTP_URL": server, "HALE_SMS_GATEWAY_SECRET": "whsec_AAAA"}[name]
+					return value, known && value != ""
+				},
 			})
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
@@ -119,6 +122,14 @@ func TestTheAPIServesTLSAndReadsARenewedCertificate(t *testing.T) {
 	if n := serial(); n != 1 {
 		t.Errorf("certificate %d while the files are damaged", n)
 	}
+	writeCertificateUntil(t, cert, key, 3, time.Now().Add(-time.Hour))
+	time.Sleep(1100 * time.Millisecond)
+	if n := serial(); n != 1 {
+		t.Errorf("certificate %d while the files have an expired one", n)
+	}
+	if end, err := app.CertificateEnd(&config.Config{TLSCert: cert, TLSKey: key}); err != nil || !end.Before(time.Now()) {
+		t.Errorf("the expired certificate ends %v, %v", end, err)
+	}
 	writeCertificate(t, cert, key, 2)
 	for until := time.Now().Add(90 * time.Second); serial() != 2; time.Sleep(200 * time.Millisecond) {
 		if time.Now().After(until) {
@@ -134,11 +145,16 @@ func TestTheAPIServesTLSAndReadsARenewedCertificate(t *testing.T) {
 
 func writeCertificate(t *testing.T, cert, key string, serial int64) {
 	t.Helper()
+	writeCertificateUntil(t, cert, key, serial, time.Now().Add(time.Hour))
+}
+
+func writeCertificateUntil(t *testing.T, cert, key string, serial int64, end time.Time) {
+	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(serial), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	template := &x509.Certificate{SerialNumber: big.NewInt(serial), NotAfter: end, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
 	if err != nil {
 		t.Fatal(err)

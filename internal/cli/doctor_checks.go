@@ -63,7 +63,29 @@ func examineExposures(cfg *config.Config) (all []finding) {
 	if err := app.CheckExposure(cfg); err != nil && all[0].Verdict == verdictOK && cfg.UsesTLS() {
 		all[0] = finding{"tls", verdictBroken, strings.ReplaceAll(err.Error(), "\n", "; "), "name files in PEM"}
 	}
+	if cfg.TLSCert != "" && all[0].Verdict == verdictOK {
+		all[0] = examineCertificate(cfg, all[0], time.Now())
+	}
 	return all
+}
+
+// certificateNotice is the time before the end of a certificate from which the doctor warns.
+const certificateNotice = 14 * 24 * time.Hour
+
+// examineCertificate returns valid unless the certificate has expired or soon will.
+func examineCertificate(cfg *config.Config, valid finding, now time.Time) finding {
+	end, err := app.CertificateEnd(cfg)
+	if err != nil {
+		return finding{"tls", verdictBroken, err.Error(), "name files in PEM"}
+	}
+	const hint = "replace both files; a running server reads them again"
+	switch day := end.UTC().Format(time.DateOnly); {
+	case !now.Before(end):
+		return finding{"tls", verdictBroken, cfg.TLSCert + " expired on " + day, hint}
+	case end.Sub(now) < certificateNotice:
+		return finding{"tls", verdictWarning, cfg.TLSCert + " expires on " + day, hint}
+	}
+	return valid
 }
 
 // probeSize is the number of bytes that the doctor writes to test the disk.

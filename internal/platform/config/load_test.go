@@ -106,7 +106,10 @@ func TestEverySettingReadsFromEverySource(t *testing.T) {
 	for _, s := range settings {
 		t.Run(s.Key, func(t *testing.T) {
 			text := sample(s)
-			other := map[string]string{"tls-cert": "HALE_TLS_KEY=x", "tls-key": "HALE_TLS_CERT=x"}[s.Key] // needed beside it
+			other := map[string]string{
+				"tls-cert": "HALE_TLS_KEY=x", "tls-key": "HALE_TLS_CERT=x",
+				"smtp-url": "HALE_MAIL_FROM=lab@health.example", "sms-gateway-url": "HALE_SMS_GATEWAY_SECRET=x",
+			}[s.Key] // needed beside it
 			inputs := map[Source]Input{
 				Flag:        {Flags: map[string][]string{s.Key: {text}}, LookupEnv: environ(other)},
 				Environment: {LookupEnv: environ(s.Env+"="+text, other)},
@@ -114,7 +117,7 @@ func TestEverySettingReadsFromEverySource(t *testing.T) {
 			}
 			if s.Secret {
 				path := write(t, "secret", text+"\n")
-				inputs[Flag] = Input{Flags: map[string][]string{s.FileKey(): {path}}}
+				inputs[Flag] = Input{Flags: map[string][]string{s.FileKey(): {path}}, LookupEnv: environ(other)}
 			}
 			for source, in := range inputs {
 				c, err := Load(in)
@@ -169,6 +172,8 @@ func TestErrorsNameSettingAndOrigin(t *testing.T) {
 		{"negative", "HALE_RATE_BURST=-1", "", "must be a whole number from 0"},
 		{"no span", "HALE_EVENT_RETENTION=forever", "", "must be a time span"},
 		{"no size", "HALE_BODY_LIMIT=big", "", "must be a size"},
+		{"no sender of e-mails", "HALE_SMTP_URL=smtp://127.0.0.1:25", "", "mail-from (default): is needed with smtp-url"},
+		{"no secret of the gateway", "HALE_SMS_GATEWAY_URL=http://127.0.0.1:1", "", "sms-gateway-secret (default): is needed with sms-gateway-url"},
 		{"not a URL", "HALE_DATABASE=hunter2", "", "must be a URL that begins with postgres://"},
 		{"a path", "HALE_BASE_URL=https://x.example/hale", "", "base-url (env HALE_BASE_URL): must be an address alone"},
 		{"a query", "HALE_BASE_URL=https://x.example?", "", "must be an address alone"},

@@ -310,7 +310,12 @@ var settings = []Setting{
 		Key: "mail-from", Env: "HALE_MAIL_FROM",
 		Usage: "sender of e-mails to patients; needed with smtp-url",
 		field: func(c *Config) any { return &c.MailFrom },
-		check: func(c *Config) error { return checkMailFrom(c.MailFrom) },
+		check: func(c *Config) error {
+			if c.SMTPURL != "" && c.MailFrom == "" {
+				return errors.New("is needed with smtp-url")
+			}
+			return checkMailFrom(c.MailFrom)
+		},
 	},
 	{
 		Key: "operators-email", Env: "HALE_OPERATORS_EMAIL",
@@ -328,6 +333,12 @@ var settings = []Setting{
 		Key: "sms-gateway-secret", Env: "HALE_SMS_GATEWAY_SECRET", Secret: true, NoFlag: true,
 		Usage: "whsec_ secret that signs the posts to the SMS gateway; needed with sms-gateway-url",
 		field: func(c *Config) any { return &c.SMSGatewaySecret },
+		check: func(c *Config) error {
+			if c.SMSGatewayURL != "" && c.SMSGatewaySecret == "" {
+				return errors.New("is needed with sms-gateway-url")
+			}
+			return nil
+		},
 	},
 	{
 		Key: "insecure-sms", Env: "HALE_INSECURE_SMS", Default: "false",
