@@ -6,6 +6,7 @@
 //	deletion.go a deletion, its report and its row
 //	step.go     a part of a deletion, in one transaction
 //	undo.go     undoing an import
+//	former.go   the versions that come back then
 //	follow.go   summaries that were derived from deleted samples
 //
 // A small deletion is complete in one transaction. A large one continues in a job. It

@@ -70,6 +70,9 @@ func (d *Deletion) undoSome(ctx context.Context, tx *store.Tx, user users.User) 
 	for i := range series {
 		u.series[series[i].ID] = &series[i]
 	}
+	if u.former, err = d.readFormer(ctx, tx); err != nil {
+		return false, err
+	}
 	for u.read < blocksAtOnce {
 		c, ok, err := storage.ReadImportChange(ctx, tx, team, id, d.Filter.Import, d.at.Change)
 		if err != nil || !ok {
@@ -90,10 +93,14 @@ type undo struct {
 	times  map[int64]bool // of the batches of the import, milliseconds
 	series map[int64]*storage.Series
 	moves  *moves // of shifts since
-	read   int    // blocks
+	former *formerVersions
+	read   int // blocks
+	// superseded says that later versions have replaced values of the batch.
+	superseded bool
 }
 
 func (u *undo) change(ctx context.Context, tx *store.Tx, c *storage.ImportChange) error {
+	u.superseded = false
 	for i := range c.Series {
 		if err := u.samples(ctx, tx, &c.Series[i]); err != nil {
 			return err
@@ -110,7 +117,13 @@ func (u *undo) change(ctx context.Context, tx *store.Tx, c *storage.ImportChange
 		}
 	}
 	u.read++
-	return nil
+	switch {
+	case u.DryRun || !u.Filter.onlyImport():
+		return nil
+	case u.superseded:
+		return c.MarkUndone(ctx, tx, u.Team.UUID(), u.User.UUID())
+	}
+	return c.Forget(ctx, tx, u.Team.UUID(), u.User.UUID())
 }
 
 // samples undoes the changes of one series.
@@ -128,6 +141,10 @@ func (u *undo) samples(ctx context.Context, tx *store.Tx, c *storage.SeriesChang
 		return err
 	}
 	all := append(slices.Clone(created.Time), before.Time...)
+	left := len(all) // values that later versions have replaced
+	if before, err = u.former.samples(ctx, tx, c.Series, before); err != nil {
+		return err
+	}
 	now := make(map[int64]place, len(all))
 	for _, at := range all {
 		now[at] = place{from: at}
@@ -148,6 +165,7 @@ func (u *undo) samples(ctx context.Context, tx *store.Tx, c *storage.SeriesChang
 		},
 	}
 	r.Removed = func(s *wearables.Samples) {
+		left -= s.Len()
 		for _, at := range s.Time {
 			if _, found := slices.BinarySearch(before.Time, at); found {
 				restored++
@@ -157,7 +175,7 @@ func (u *undo) samples(ctx context.Context, tx *store.Tx, c *storage.SeriesChang
 		restored = 0
 	}
 	n, err = removeAll(ctx, tx, s, &r)
-	u.read += n
+	u.read, u.superseded = u.read+n, u.superseded || left > 0
 	return err
 }
 
@@ -187,29 +205,51 @@ func moveBlock(times []int64, now map[int64]place, former *blocks.Columns) block
 func (u *undo) summary(ctx context.Context, tx *store.Tx, c *storage.SummaryChange) error {
 	s, err := storage.ReadSummary(ctx, tx, u.Team.UUID(), u.User.UUID(), c.ID)
 	if errors.Is(err, store.ErrNoRows) {
+		u.superseded = true // another one may have replaced it
 		return nil
 	}
+	if err != nil {
+		return err
+	}
 	first, delta := origin(u.moves.summaries[c.ID], store.Micros(s.UpdatedAt)/1000)
-	if err != nil || !u.times[first] || !u.Filter.names(s.Resource) || !u.Filter.summary(&s) || !u.Filter.within(s.Day) {
+	if !u.times[first] {
+		u.superseded = true
+		return nil
+	}
+	if !u.Filter.names(s.Resource) || !u.Filter.summary(&s) || !u.Filter.within(s.Day) {
+		return nil
+	}
+	return u.restoreSummary(ctx, tx, c, &s, delta)
+}
+
+// restoreSummary gives a summary its former version, or deletes it. delta is how far shifts
+// have moved it since.
+func (u *undo) restoreSummary(ctx context.Context, tx *store.Tx, c *storage.SummaryChange, s *storage.StoredSummary, delta int64) error {
+	before, removed, zone := c.Before, c.Removed, wearables.FallbackFor(u.user, s.Source.Provider)
+	if before != nil {
+		version, more, err := u.former.summary(ctx, tx, s.Resource, s.ID, before, zone)
+		if err != nil {
+			return err
+		}
+		before, removed = version, append(slices.Clone(removed), more...)
+	}
+	if err := u.restoreRemoved(ctx, tx, removed, delta); err != nil {
 		return err
 	}
-	if err := u.restoreRemoved(ctx, tx, c, delta); err != nil {
-		return err
-	}
-	if c.Before == nil {
-		return u.Deletion.summary(ctx, tx, &s)
+	if before == nil {
+		return u.Deletion.summary(ctx, tx, s)
 	}
 	u.Report.count(s.Resource, s.Source.Provider, 1, s.BeginsOrDay(), s.BeginsOrDay()).Restored++
 	if u.DryRun {
 		return nil
 	}
 	if document, known := wearables.DocumentNamed(s.Resource); known && delta != 0 {
-		if err := moveVersion(c.Before, document, time.Duration(delta)*time.Microsecond, wearables.FallbackFor(u.user, s.Source.Provider)); err != nil {
+		if err := moveVersion(before, document, time.Duration(delta)*time.Microsecond, zone); err != nil {
 			return err
 		}
-		c.Before.Updated = store.Micros(s.UpdatedAt) // it moves back with the shift
+		before.Updated = store.Micros(s.UpdatedAt) // it moves back with the shift
 	}
-	if err := s.Restore(ctx, tx, c.Before); err != nil {
+	if err := s.Restore(ctx, tx, before); err != nil {
 		return err
 	}
 	restored, err := storage.ReadSummary(ctx, tx, s.Team, s.User, s.ID)
@@ -225,42 +265,76 @@ func (u *undo) summary(ctx context.Context, tx *store.Tx, c *storage.SummaryChan
 
 // restoreRemoved stores the summaries again that a summary of the import has replaced. delta
 // is how far shifts have moved that summary since.
-func (u *undo) restoreRemoved(ctx context.Context, tx *store.Tx, c *storage.SummaryChange, delta int64) error {
-	for i := range c.Removed {
-		r := &c.Removed[i]
+func (u *undo) restoreRemoved(ctx context.Context, tx *store.Tx, all []storage.RemovedSummary, delta int64) error {
+	for len(all) > 0 {
+		r := all[0]
+		more, comesBack, err := u.formerRemoved(ctx, tx, &r)
+		if err != nil {
+			return err
+		}
+		if all = append(all[1:], more...); !comesBack {
+			continue
+		}
 		if document, known := wearables.DocumentNamed(r.Resource); known && delta != 0 {
 			if err := moveVersion(r.Was, document, time.Duration(delta)*time.Microsecond, wearables.FallbackFor(u.user, r.Provider)); err != nil {
 				return err
 			}
 		}
-		if u.DryRun {
-			continue
-		}
-		s, ok, err := r.WriteBack(ctx, tx, u.Team.UUID(), u.User.UUID())
-		if err != nil {
-			return err
-		}
-		if !ok {
-			continue
-		}
-		u.Report.count(s.Resource, s.Source.Provider, 0, s.BeginsOrDay(), s.BeginsOrDay()).Restored++
-		event, err := updated(tx, u.user, &s)
-		if err != nil {
-			return err
-		}
-		event.Type = resources.DailyEvent(wearables.EventName(s.Resource), resources.Created)
-		if err := emit(ctx, tx, s.Source.Provider, event); err != nil {
+		if err := u.writeBack(ctx, tx, &r); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// formerRemoved finds the version of a removed summary that comes back. It also returns
+// summaries that its undone versions have replaced.
+func (u *undo) formerRemoved(ctx context.Context, tx *store.Tx, r *storage.RemovedSummary) (more []storage.RemovedSummary, comesBack bool, err error) {
+	if r.Record != uuid.Nil { // a phone may have deleted it since
+		gone, err := storage.IsDeletedRecord(ctx, tx, u.Team.UUID(), u.User.UUID(), r.Record)
+		if err != nil || gone {
+			return nil, false, err
+		}
+	}
+	r.Was, more, err = u.former.summary(ctx, tx, r.Resource, r.ID, r.Was, wearables.FallbackFor(u.user, r.Provider))
+	if err != nil || r.Was == nil {
+		return more, false, err
+	}
+	stream, err := u.former.stream(ctx, tx, r.ID, formerStream{r.N, r.Stream, r.StreamAt})
+	r.N, r.Stream, r.StreamAt = stream.n, stream.packed, stream.at
+	return more, true, err
+}
+
+// writeBack stores a removed summary again, and sends its event.
+func (u *undo) writeBack(ctx context.Context, tx *store.Tx, r *storage.RemovedSummary) error {
+	if u.DryRun {
+		return nil
+	}
+	s, ok, err := r.WriteBack(ctx, tx, u.Team.UUID(), u.User.UUID())
+	if err != nil || !ok {
+		return err
+	}
+	u.Report.count(s.Resource, s.Source.Provider, 0, s.BeginsOrDay(), s.BeginsOrDay()).Restored++
+	event, err := updated(tx, u.user, &s)
+	if err != nil {
+		return err
+	}
+	event.Type = resources.DailyEvent(wearables.EventName(s.Resource), resources.Created)
+	return emit(ctx, tx, s.Source.Provider, event)
+}
+
 func (u *undo) stream(ctx context.Context, tx *store.Tx, c *storage.StreamChange) error {
 	at, version, err := storage.StreamTime(ctx, tx, u.Team.UUID(), u.User.UUID(), c.Workout)
-	first, delta := origin(u.moves.streams[c.Workout], at)
-	if err != nil || !u.times[first] || !u.Filter.names(wearables.WorkoutStream) {
+	if err != nil {
 		return err
+	}
+	first, delta := origin(u.moves.streams[c.Workout], at)
+	if !u.times[first] {
+		u.superseded = true
+		return nil
+	}
+	if !u.Filter.names(wearables.WorkoutStream) {
+		return nil
 	}
 	s, err := storage.ReadSummary(ctx, tx, u.Team.UUID(), u.User.UUID(), c.Workout)
 	if errors.Is(err, store.ErrNoRows) {
@@ -270,7 +344,11 @@ func (u *undo) stream(ctx context.Context, tx *store.Tx, c *storage.StreamChange
 		return err
 	}
 	count := u.Report.count(wearables.WorkoutStream, s.Source.Provider, 1, s.BeginsOrDay(), s.BeginsOrDay())
-	if len(c.Before) == 0 {
+	before, err := u.former.stream(ctx, tx, c.Workout, formerStream{c.N, c.Before, c.Was})
+	if err != nil {
+		return err
+	}
+	if len(before.packed) == 0 {
 		count.add(s.ID)
 		if !u.DryRun {
 			_, err = storage.DeleteStream(ctx, tx, &s)
@@ -281,25 +359,19 @@ func (u *undo) stream(ctx context.Context, tx *store.Tx, c *storage.StreamChange
 	if u.DryRun {
 		return nil
 	}
-	n, before := c.N, c.Before
 	if delta != 0 {
-		if n, before, err = movedStream(before, time.Duration(delta)*time.Microsecond); err != nil {
+		if before.n, before.packed, err = movedStream(before.packed, time.Duration(delta)*time.Microsecond); err != nil {
 			return err
 		}
+		before.at = at // it moves back with the shift
 	}
-	return storage.WriteStream(ctx, tx, &s, version+1, n, before)
+	return storage.RestoreStream(ctx, tx, &s, version+1, before.n, before.packed, before.at)
 }
 
 // unlink marks an import whose data was deleted as undone. Its file leaves the ledger in
 // the job.
 func (d *Deletion) unlink(ctx context.Context, tx *store.Tx) error {
-	if !d.Filter.onlyImport() {
-		return nil
-	}
-	if err := storage.ForgetImportChanges(ctx, tx, d.Team.UUID(), d.User.UUID(), d.Filter.Import); err != nil {
-		return err
-	}
-	if d.Filter.Reread {
+	if !d.Filter.onlyImport() || d.Filter.Reread {
 		return nil
 	}
 	return imports.Undo(ctx, tx, d.Team, d.importID())

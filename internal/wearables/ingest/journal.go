@@ -85,6 +85,9 @@ func (j *job) beforeSummaries(ctx context.Context, tx *store.Tx) (c storage.Impo
 			if one.N, one.Before, err = storage.ReadStreamVersion(ctx, tx, j.team, j.user, w.workout); err != nil {
 				return c, err
 			}
+			if one.Was, _, err = storage.StreamTime(ctx, tx, j.team, j.user, w.workout); err != nil {
+				return c, err
+			}
 		}
 		c.Streams = append(c.Streams, one)
 	}

@@ -24,9 +24,6 @@ func correctionRows() []situation {
 		stair = `{"startDate":"2026-03-02T10:00:00Z","endDate":"2026-03-02T10:10:00Z","value":400,"sourceBundle":"a","metadata":{"id":"s"}}`
 		moved = `{"startDate":"2026-03-02T08:05:00Z","endDate":"2026-03-02T09:00:00Z","value":5800,"sourceBundle":"a","metadata":{"id":"w"}}`
 	)
-	reported := func(path, provider string, ids ...string) step {
-		return call("POST", path, `{"stage":"daily","provider":"`+provider+`","deleted":[`+strings.Join(ids, ",")+`]}`)
-	}
 	steps := func(all ...string) step { return push("steps", android, "UTC", all...) }
 	run := pushSummaries("workouts", android, "UTC", `{"time_start":"2026-03-02T08:00:00Z","time_end":"2026-03-02T09:00:00Z","distance":9000,"metadata":{"id":"r"}}`)
 	night := func(id string) step {
@@ -190,6 +187,11 @@ func correctionRows() []situation {
 			reply("b.json", "n1", start, "deleted"),
 		}, []truth{summaries("sleep", "total", "1500"), queriedNights("2026-03-01T00:00:00 1")}},
 	}
+}
+
+// reported reports records as deleted.
+func reported(path, provider string, ids ...string) step {
+	return call("POST", path, `{"stage":"daily","provider":"`+provider+`","deleted":[`+strings.Join(ids, ",")+`]}`)
 }
 
 // cycle returns a sleep cycle of one stage.

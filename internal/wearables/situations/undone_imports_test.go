@@ -13,6 +13,7 @@ import (
 	"hale/internal/wearables"
 	"hale/internal/wearables/formats/applehealth"
 	"hale/internal/wearables/formats/files"
+	"hale/internal/wearables/formats/gpx"
 )
 
 // recordingSink has the changes of an import recorded, as an uploaded file has.
@@ -28,13 +29,29 @@ func (r recordingSink) Ingest(ctx context.Context, user users.User, b wearables.
 
 // undoable imports an Apple Health export of these records, as the import with a name.
 func undoable(name string, records ...string) step {
+	return undoableFile(name, applehealth.Kind, export(records...))
+}
+
+// undoableTrack imports a GPX file with these points, as the import with a name.
+func undoableTrack(name string, points ...string) step {
+	return undoableFile(name, gpx.Kind, file(gpx.Kind, "run.gpx", `<?xml version="1.0"?><gpx version="1.1" creator="StravaGPX" xmlns="http://www.topografix.com/GPX/1/1"><trk><type>running</type><trkseg>`+
+		strings.Join(points, "")+`</trkseg></trk></gpx>`))
+}
+
+// trackPoint returns a point of a track with a heart rate, at a minute of the second of March.
+func trackPoint(minute, rate int) string {
+	return fmt.Sprintf(`<trkpt lat="46.0%02d" lon="14"><ele>300</ele><time>2026-03-02T10:%02d:00Z</time><extensions><hr>%d</hr></extensions></trkpt>`, minute, minute, rate)
+}
+
+// undoableFile runs the import of a file of a kind, as the import with a name.
+func undoableFile(name string, kind files.Kind, run step) step {
 	return func(b *bed) {
 		id := uuid.New()
 		userstest.Write(b.t, b.db, func(ctx context.Context, tx *store.Tx) error {
 			_, err := tx.Exec(ctx, `INSERT INTO imports (team_id, user_id, id, kind, size, sha256, history_only, status, stage, spool,
 					step, done, total, records, skipped, error, attempts, created_at)
 				VALUES ($1, $2, $3, $4, 1, $5, FALSE, 'succeeded', '', '', '', 0, 0, 0, 0, '', 1, $6)`,
-				b.team.ID, b.user.ID, id, applehealth.Kind.Name, []byte(id.String()), store.Micros(tx.Now()))
+				b.team.ID, b.user.ID, id, kind.Name, []byte(id.String()), store.Micros(tx.Now()))
 			return err
 		})
 		if b.imported == nil {
@@ -42,7 +59,7 @@ func undoable(name string, records ...string) step {
 		}
 		b.imported[name] = id
 		b.importing = id
-		export(records...)(b)
+		run(b)
 		b.importing = uuid.Nil
 	}
 }
@@ -86,5 +103,58 @@ func undoneImportRows() []situation {
 		{"two imports of a pushed workout are undone", []step{pushRun(9500), undoable("a", exportedRun), undoable("b", strings.Replace(exportedRun, `"10"`, `"11"`, 1)), undo("b"), undo("a")}, []truth{
 			summaries("workouts", "distance", "9500"),
 		}},
+	}
+}
+
+// undoneOrderRows returns the situations about imports that are undone in another order than
+// they were made.
+func undoneOrderRows() []situation {
+	run := func(kilometres string) string { return strings.Replace(exportedRun, `"10"`, `"`+kilometres+`"`, 1) }
+	walked := func(value string) string {
+		return `<Record type="HKQuantityTypeIdentifierStepCount" sourceName="Sam's iPhone" device="&lt;hardware:iPhone17,2&gt;" unit="count" startDate="2026-03-02 08:00:00 +0000" endDate="2026-03-02 08:09:59 +0000" value="` + value + `"/>`
+	}
+	shift := func(provider string) step {
+		return call("POST", "/v2/user/*/data/shifts", `{"provider":"`+provider+`","start":"2026-03-01","end":"2026-03-03","seconds":3600}`)
+	}
+	full := []string{trackPoint(0, 100), trackPoint(10, 120), trackPoint(20, 140), trackPoint(30, 150)}
+	noRun, noSteps := []truth{summaries("workouts", "distance")}, []truth{samples("steps", "value")}
+	half, whole := sleepRecord("2026-02-28 22:00:00", "2026-03-01 01:30:00"), exportedNight()
+	parts := []string{sleepRecord("2026-02-28 22:00:00", "2026-03-01 02:00:00"), sleepRecord("2026-03-01 04:30:00", "2026-03-01 06:30:00")}
+	return []situation{
+		{"two imports of a workout are undone, the oldest first", []step{undoable("a", run("10")), undoable("b", run("11")), undo("a"), undo("b")}, noRun},
+		{"two imports of steps are undone, the oldest first", []step{undoable("a", walked("1000")), undoable("b", walked("1100")), undo("a"), undo("b")}, noSteps},
+		{"the older of two imports is undone", []step{undoable("a", walked("1000"), run("10")), undoable("b", walked("1100"), run("11")), undo("a")}, []truth{
+			samples("steps", "value", "1100"), summaries("workouts", "distance", "11000"),
+		}},
+		{"two imports of pushed values are undone, the oldest first", []step{
+			pushRun(9500), undoable("a", run("10")), undoable("b", run("11")), undo("a"), undo("b"),
+		}, []truth{summaries("workouts", "distance", "9500")}},
+		{"three imports are undone, the second first", []step{
+			undoable("a", run("10"), walked("1000")), undoable("b", run("11"), walked("1100")), undoable("c", run("12"), walked("1200")), undo("b"), undo("c"), undo("a"),
+		}, append(noRun, noSteps...)},
+		{"of three imports the second and third are undone", []step{
+			undoable("a", run("10"), walked("1000")), undoable("b", run("11"), walked("1100")), undoable("c", run("12"), walked("1200")), undo("b"), undo("c"),
+		}, []truth{summaries("workouts", "distance", "10000"), samples("steps", "value", "1000")}},
+		{"of three imports the second and first are undone", []step{
+			undoable("a", run("10"), walked("1000")), undoable("b", run("11"), walked("1100")), undoable("c", run("12"), walked("1200")), undo("b"), undo("a"),
+		}, []truth{summaries("workouts", "distance", "12000"), samples("steps", "value", "1200")}},
+		{"an import is undone again after its successor", []step{undoable("a", run("10"), walked("1000")), undoable("b", run("11"), walked("1100")), undo("a"), undo("b"), undo("a")}, append(noRun, noSteps...)},
+		{"imports of a half night, its parts and the whole are undone in their order", []step{
+			undoable("a", half), undoable("b", parts...), undoable("c", whole), undo("a"), undo("b"), undo("c"),
+		}, []truth{summaries("sleep", "bedtime_start"), summaries("sleep_cycle", "session_start")}},
+		{"tracks of a full, a cropped and a full run are undone, the second first", []step{
+			undoableTrack("a", full...), undoableTrack("b", full[:3]...), undoableTrack("c", full...), undo("b"), undo("a"), undo("c"),
+		}, []truth{summaries("workouts", "distance"), samples("heartrate", "value")}},
+		{"two imports with a shift between them are undone, the oldest first", []step{
+			undoable("a", run("10"), walked("1000")), shift(apple), undoable("b", strings.Replace(run("11"), "2026-03-01 12:", "2026-03-01 13:", 1), strings.ReplaceAll(walked("1100"), " 08:", " 09:")), undo("a"), undo("b"),
+		}, append(noRun, noSteps...)},
+		{"an import that joined two parts is undone after a phone deleted one", []step{
+			pushApple("sleep", `{"id":"p1","bedtime_start":"2026-02-28T20:00:00Z","bedtime_stop":"2026-02-28T23:00:00Z","total":10000`),
+			pushApple("sleep", `{"id":"p2","bedtime_start":"2026-02-28T23:30:00Z","bedtime_stop":"2026-03-01T04:00:00Z","total":16000`),
+			undoable("a", exportedNight()), reported("/v2/summary/sleep/*", apple, `"p1"`), undo("a"),
+		}, []truth{summaries("sleep", "total", "16000")}},
+		{"an import is undone after the data of its successor was deleted", []step{
+			undoable("a", run("10"), walked("1000")), undoable("b", run("11"), walked("1100")), call("DELETE", "/v2/user/*/data?provider="+apple, ""), undo("b"), undo("a"),
+		}, append(noRun, noSteps...)},
 	}
 }

@@ -57,8 +57,9 @@ type RemovedSummary struct {
 	Created  int64           `json:"created"`
 	Version  int64           `json:"version"`
 	Was      *SummaryVersion `json:"was"`
-	N        int             `json:"n,omitempty"`      // of the stream
-	Stream   []byte          `json:"stream,omitempty"` // packed
+	N        int             `json:"n,omitempty"`         // of the stream
+	Stream   []byte          `json:"stream,omitempty"`    // packed
+	StreamAt int64           `json:"stream_at,omitempty"` // when the stream was stored, milliseconds
 }
 
 // SummaryVersion is a version of a summary that was replaced.
@@ -72,12 +73,24 @@ type SummaryVersion struct {
 	Body              json.RawMessage
 }
 
+// Clone returns a copy that shares no time with the version.
+func (v *SummaryVersion) Clone() *SummaryVersion {
+	c := *v
+	for _, at := range []**int64{&c.Start, &c.End} {
+		if *at != nil {
+			own := **at
+			*at = &own
+		}
+	}
+	return &c
+}
+
 // StreamChange is a new stream, or a changed one with its former columns, packed.
 type StreamChange struct {
 	Workout uuid.UUID `json:"workout"`
 	N       int       `json:"n,omitempty"`
 	Before  []byte    `json:"before,omitempty"`
-	Was     int64     `json:"was,omitempty"`
+	Was     int64     `json:"was,omitempty"` // when it was stored before, milliseconds; 0 if unknown
 }
 
 // IsEmpty reports whether the batch changed nothing.
@@ -108,9 +121,19 @@ func (c *ImportChange) Write(ctx context.Context, tx *store.Tx, team, user uuid.
 	return err
 }
 
-// ReadImportChange reads the first batch of an import after one; ok is false at the end.
+// ReadImportChange reads the first batch of an import after one that is not undone; ok is
+// false at the end.
 func ReadImportChange(ctx context.Context, tx *store.Tx, team, user, id uuid.UUID, after int64) (c ImportChange, ok bool, err error) {
-	return readChange(ctx, tx, team, user, id, "seq > $4 ORDER BY seq", after)
+	return readChange(ctx, tx, team, user, id, "seq > $4 AND undone_at IS NULL ORDER BY seq", after)
+}
+
+// ReadChange reads one batch, also an undone one.
+func ReadChange(ctx context.Context, tx *store.Tx, team, user uuid.UUID, key ChangeKey) (c ImportChange, err error) {
+	c, ok, err := readChange(ctx, tx, team, user, key.Import, "seq = $4", key.Seq)
+	if err == nil && !ok {
+		err = store.ErrNoRows
+	}
+	return c, err
 }
 
 // ReadChangeBefore reads the last part of a shift before one; ok is false at the beginning.
@@ -168,9 +191,54 @@ func ImportTimes(ctx context.Context, tx *store.Tx, team, user, id uuid.UUID) (m
 	return all, rows.Err()
 }
 
-// ForgetImportChanges deletes the records of an import.
-func ForgetImportChanges(ctx context.Context, tx *store.Tx, team, user, id uuid.UUID) error {
-	_, err := tx.Exec(ctx, `DELETE FROM import_changes WHERE team_id = $1 AND user_id = $2 AND import_id = $3`, team, user, id)
+// ChangeKey identifies a batch of an import, or a part of a shift.
+type ChangeKey struct {
+	Import uuid.UUID
+	Seq    int64
+}
+
+// Key returns the key of the batch.
+func (c *ImportChange) Key() ChangeKey { return ChangeKey{c.Import, c.Seq} }
+
+// ChangesByTime returns the undone batches by their times, in milliseconds.
+func ChangesByTime(ctx context.Context, tx *store.Tx, team, user uuid.UUID) (map[int64][]ChangeKey, error) {
+	all := map[int64][]ChangeKey{}
+	return all, addChanges(ctx, tx, all, `undone_at IS NOT NULL`, team, user)
+}
+
+// AddChanges adds the parts of a shift to batches by their times.
+func AddChanges(ctx context.Context, tx *store.Tx, team, user, shift uuid.UUID, all map[int64][]ChangeKey) error {
+	return addChanges(ctx, tx, all, `import_id = $3`, team, user, shift)
+}
+
+func addChanges(ctx context.Context, tx *store.Tx, all map[int64][]ChangeKey, which string, args ...any) error {
+	rows, err := tx.Query(ctx, `SELECT import_id, seq, at FROM import_changes WHERE team_id = $1 AND user_id = $2 AND `+which, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var key ChangeKey
+		var at int64
+		if err := rows.Scan(&key.Import, &key.Seq, &at); err != nil {
+			return err
+		}
+		all[at/1000] = append(all[at/1000], key)
+	}
+	return errors.Join(rows.Err(), rows.Close())
+}
+
+// Forget deletes the record of an undone batch.
+func (c *ImportChange) Forget(ctx context.Context, tx *store.Tx, team, user uuid.UUID) error {
+	_, err := tx.Exec(ctx, `DELETE FROM import_changes WHERE team_id = $1 AND user_id = $2 AND import_id = $3 AND seq = $4`, team, user, c.Import, c.Seq)
+	return err
+}
+
+// MarkUndone marks a batch as undone. Its record stays, because later versions have
+// replaced some of its values.
+func (c *ImportChange) MarkUndone(ctx context.Context, tx *store.Tx, team, user uuid.UUID) error {
+	_, err := tx.Exec(ctx, `UPDATE import_changes SET undone_at = $5 WHERE team_id = $1 AND user_id = $2 AND import_id = $3 AND seq = $4`,
+		team, user, c.Import, c.Seq, store.Micros(tx.Now()))
 	return err
 }
 
@@ -213,7 +281,10 @@ func (s *StoredSummary) ReadRemoved(ctx context.Context, tx *store.Tx) (r Remove
 	}
 	r.N, r.Stream, err = ReadStreamVersion(ctx, tx, s.Team, s.User, s.ID)
 	if errors.Is(err, store.ErrNoRows) {
-		err = nil
+		return r, nil
+	}
+	if err == nil {
+		r.StreamAt, _, err = StreamTime(ctx, tx, s.Team, s.User, s.ID)
 	}
 	return r, err
 }
@@ -239,7 +310,7 @@ func (r *RemovedSummary) WriteBack(ctx context.Context, tx *store.Tx, team, user
 	if err := s.Write(ctx, tx, start, end); err != nil || len(r.Stream) == 0 {
 		return s, true, err
 	}
-	return s, true, WriteStream(ctx, tx, &s, 1, r.N, r.Stream)
+	return s, true, RestoreStream(ctx, tx, &s, 1, r.N, r.Stream, r.StreamAt)
 }
 
 // IsOfImport reports whether an import stored something in the transaction of a time.

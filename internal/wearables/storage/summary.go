@@ -414,11 +414,17 @@ func ReadStream(ctx context.Context, tx *store.Tx, workout *StoredSummary) (*wea
 // WriteStream stores a version of a workout's stream of n elements. It returns
 // ErrStale unless the version before it is stored.
 func WriteStream(ctx context.Context, tx *store.Tx, workout *StoredSummary, version int64, n int, packed []byte) error {
+	return RestoreStream(ctx, tx, workout, version, n, packed, 0)
+}
+
+// RestoreStream stores a former stream like WriteStream. It keeps the time at which the
+// stream was stored, in milliseconds: its import can be undone too. 0 means now.
+func RestoreStream(ctx context.Context, tx *store.Tx, workout *StoredSummary, version int64, n int, packed []byte, at int64) error {
 	sealed, err := tx.Seal(ctx, workout.Team, workout.User, placeOfStream(workout.ID), packed)
 	if err != nil {
 		return err
 	}
-	now := store.Micros(tx.Now())
+	now := cmp.Or(at*1000, store.Micros(tx.Now()))
 	return checkChanged(tx.Exec(ctx, `INSERT INTO workout_streams (team_id, user_id, workout_id, version, n, created_at, updated_at, data)
 		VALUES ($1, $2, $3, $4, $5, $6, $6, $7)
 		ON CONFLICT (user_id, workout_id) DO UPDATE

@@ -1,0 +1,6 @@
+-- +goose Up
+
+-- A later import may have replaced values of an undone one. When the later import is undone
+-- too, these changes say what was stored before. NULL means not undone.
+ALTER TABLE import_changes ADD COLUMN undone_at BIGINT;
+CREATE INDEX import_changes_undone ON import_changes (user_id, at) WHERE undone_at IS NOT NULL;
