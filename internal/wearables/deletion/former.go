@@ -215,6 +215,9 @@ func (f *formerVersions) summary(ctx context.Context, tx *store.Tx, resource str
 	var path origins
 	var removed []storage.RemovedSummary
 	for range maxVersions {
+		if version.Stated != 0 {
+			return version, removed, nil
+		}
 		at := path.written(version.Updated / 1000)
 		if m, found := moveTo(f.moves.summaries[id], at); found {
 			path.follow(m)

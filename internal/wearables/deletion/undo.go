@@ -212,7 +212,7 @@ func (u *undo) summary(ctx context.Context, tx *store.Tx, c *storage.SummaryChan
 		return err
 	}
 	first, delta := origin(u.moves.summaries[c.ID], store.Micros(s.UpdatedAt)/1000)
-	if !u.times[first] {
+	if !u.times[first] || s.StatedAt != 0 {
 		u.superseded = true
 		return nil
 	}

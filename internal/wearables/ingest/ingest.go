@@ -200,9 +200,9 @@ func (j *job) plan(ctx context.Context, tx *store.Tx) (err error) {
 func (j *job) changes() bool {
 	return j.also != nil || j.connects() || len(j.followed) > 0 || j.refusedAll() || len(j.newRecords) > 0 ||
 		slices.ContainsFunc(j.series, func(w *seriesPlan) bool { return len(w.blocks) > 0 }) ||
-		slices.ContainsFunc(j.summaries, func(w *summaryPlan) bool { return w.verb != "" || w.measured || w.refiled }) ||
+		slices.ContainsFunc(j.summaries, func(w *summaryPlan) bool { return w.verb != "" || w.measured || w.refiled || w.states }) ||
 		slices.ContainsFunc(j.deleted, (*deletedPlan).changes) ||
-		j.waits() || slices.ContainsFunc(j.streams, func(w *streamPlan) bool { return w.verb != "" })
+		j.waits() || slices.ContainsFunc(j.streams, func(w *streamPlan) bool { return w.verb != "" || w.states })
 }
 
 // commit writes the plan. It may run several times and does not change the plan.
@@ -319,7 +319,7 @@ func (j *job) notify(ctx context.Context, tx *store.Tx) error {
 // touched lists the changes of the plan. A resource may occur more than once.
 func (j *job) touched() (all []wearables.TouchedData) {
 	for _, w := range j.series {
-		if len(w.blocks) > 0 {
+		if w.counts.Created+w.counts.Updated > 0 {
 			all = append(all, wearables.TouchedData{Resource: w.resource.Event, Provider: w.key.Provider, Pushed: j.pushed, Historical: !j.announces, Oldest: w.add.Time[0], Newest: w.add.Time[len(w.add.Time)-1]})
 		}
 	}

@@ -26,6 +26,7 @@ type job struct {
 	clientUserID string
 	provider     string
 	announces    bool // each value causes an event
+	batched      bool // stored with other pushes
 	pushed       bool // by a phone, a hub or a form
 	imported     bool // from a file
 	derived      bool // from stored values

@@ -288,6 +288,7 @@ func (in *Ingester) planBatch(ctx context.Context, tx *store.Tx, key queueKey, b
 			continue
 		}
 		p.user, p.job = user, in.newJob(user, p.batch)
+		p.job.batched = true
 		if !p.job.isOrdinary() || !links.Brings(p.id, p.job.resources) {
 			p.alone = true
 			continue
@@ -307,6 +308,9 @@ func (in *Ingester) planBatch(ctx context.Context, tx *store.Tx, key queueKey, b
 		} else if err != nil {
 			return nil, err
 		}
+	}
+	if err := sendImportedAlone(ctx, tx, key, batch); err != nil {
+		return nil, err
 	}
 	return newBatchPlan(ctx, tx, batch)
 }

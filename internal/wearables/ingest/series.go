@@ -34,8 +34,10 @@ type seriesPlan struct {
 	series storage.Series // ID 0 if it is new
 	blocks []storage.BlockVersion
 	counts wearables.Counts
-	drafts []draft
-	ready  []events.New // complete events, if the series has its number
+	// confirmed has the times of storage of unchanged samples, in a push batch.
+	confirmed []storage.TimeRange
+	drafts    []draft
+	ready     []events.New // complete events, if the series has its number
 
 	// Of a phone whose samples an export has too: the series of the export, and the
 	// former and new versions of the changed samples.
@@ -102,6 +104,7 @@ func (w *seriesPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 // planBlocks merges the new samples into the stored blocks.
 func (w *seriesPlan) planBlocks(ctx context.Context, tx *store.Tx, j *job, stored *storage.BlockCursor) error {
 	w.blocks, w.drafts, w.ready, w.counts = w.blocks[:0], w.drafts[:0], nil, wearables.Counts{Unchanged: w.deleted}
+	w.confirmed = w.confirmed[:0]
 	w.newTimes = w.newTimes[:0]
 	w.before.Reset()
 	w.changed.Reset()
@@ -177,9 +180,14 @@ func (w *seriesPlan) mergeBlock(ctx context.Context, tx *store.Tx, ws *workspace
 	if err := w.countReplacedTypes(ctx, tx, ws, add); err != nil {
 		return err
 	}
+	confirmed, err := w.confirm(ctx, tx, ws, add, j)
+	if err != nil {
+		return err
+	}
+	isNew := len(ch.Created)+len(ch.Updated) > 0
 	lag := storage.MarkWritten(&ws.merged)
 	w.counts.Add(wearables.Counts{Created: len(ch.Created), Updated: len(ch.Updated), Unchanged: ch.Unchanged})
-	if len(ch.Created)+len(ch.Updated) == 0 {
+	if !isNew && !confirmed {
 		return nil
 	}
 	if j.importID != uuid.Nil {
@@ -196,13 +204,16 @@ func (w *seriesPlan) mergeBlock(ctx context.Context, tx *store.Tx, ws *workspace
 	if n > blocks.MaxSamples {
 		return errBlockTooLarge
 	}
-	var err error
+	changed := int64(0)
+	if !isNew {
+		changed = slices.Max(ws.merged.Written) * 1000
+	}
 	if ws.packed, err = blocks.Append(ws.packed[:0], &ws.merged); err != nil {
 		return fmt.Errorf("ingest: packing a block: %w", err)
 	}
 	w.blocks = append(w.blocks, storage.BlockVersion{
 		Bucket: bucket, Rev: rev + 1, N: n, First: ws.merged.Time[0], Last: ws.merged.Time[n-1],
-		Packed: slices.Clone(ws.packed), Lag: lag,
+		Packed: slices.Clone(ws.packed), Lag: lag, Changed: changed,
 	})
 	return nil
 }

@@ -27,6 +27,7 @@ type streamPlan struct {
 	span    wearables.Range
 
 	orphan  bool // no such workout
+	states  bool // the stored stream, which is of an import
 	verb    string
 	version int64
 }
@@ -58,7 +59,7 @@ func (j *job) addStreams(all []wearables.Stream) {
 }
 
 func (w *streamPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
-	w.verb, w.orphan = "", false
+	w.verb, w.orphan, w.states = "", false, false
 	if known, err := w.findWorkout(ctx, tx, j); err != nil || !known {
 		return err
 	}
@@ -72,8 +73,10 @@ func (w *streamPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 	}
 	if string(was) != string(w.packed) {
 		w.verb, w.version = updated, version+1
+		return nil
 	}
-	return nil
+	w.version = version + 1
+	return w.planStated(ctx, tx, j)
 }
 
 // findWorkout finds the workout of the stream, in the batch or stored. known is false
@@ -96,7 +99,7 @@ func (w *streamPlan) findWorkout(ctx context.Context, tx *store.Tx, j *job) (kno
 }
 
 func (w *streamPlan) write(ctx context.Context, tx *store.Tx, j *job) ([]events.New, error) {
-	if w.verb == "" {
+	if w.verb == "" && !w.states {
 		return nil, nil
 	}
 	workout, err := storage.ReadSummary(ctx, tx, j.team, j.user, w.workout)
@@ -106,7 +109,7 @@ func (w *streamPlan) write(ctx context.Context, tx *store.Tx, j *job) ([]events.
 	if err := storage.WriteStream(ctx, tx, &workout, w.version, w.n, w.packed); err != nil {
 		return nil, err
 	}
-	if !j.announces {
+	if !j.announces || w.verb == "" {
 		return nil, nil
 	}
 	return []events.New{j.event(resources.DailyEvent(wearables.WorkoutStream, w.verb), j.streamPayload(&workout))}, nil

@@ -54,6 +54,7 @@ type summaryPlan struct {
 	stated    bool  // its day is stated, in the batch or before
 	refiled   bool  // only its day or its record changed, or whether the day is stated: none is in the body
 	measured  bool  // of a profile: the same height was measured later
+	states    bool  // the stored version, which is of an import
 	version   int64 // the new one
 	createdAt time.Time
 	body      []byte // canonical
@@ -274,7 +275,7 @@ func (w *summaryPlan) rank() int { return slices.Index(wearables.Documents(), w.
 
 // plan compares the summary with what is stored.
 func (w *summaryPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
-	w.verb, w.tooLarge, w.earlier, w.measured, w.refiled, w.begins, w.Date = "", false, false, false, false, w.Start, w.given
+	w.verb, w.tooLarge, w.earlier, w.measured, w.refiled, w.states, w.begins, w.Date = "", false, false, false, false, false, w.Start, w.given
 	w.source = w.Source
 	if !w.isPlanned() {
 		return nil
@@ -349,7 +350,7 @@ func (w *summaryPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 	w.measured, w.version = w.begins.After(w.was.Measured) && w.Resource == wearables.ProfileResource, w.was.Version
 	w.refiled = w.document.Dated && w.document.Start != "" && (w.Date.String() != w.was.Day || w.stated && !w.was.DayStated) ||
 		w.record != uuid.Nil && w.record != w.was.Record
-	return nil
+	return w.planStated(ctx, tx, j)
 }
 
 // deletedKey returns what identifies the summary if it was deleted.
@@ -381,7 +382,7 @@ func (w *summaryPlan) fits(whole map[string]any) bool {
 // write stores the planned version and returns its event, or ErrStale.
 func (w *summaryPlan) write(ctx context.Context, tx *store.Tx, j *job) ([]events.New, error) {
 	if w.verb == "" {
-		return nil, errors.Join(w.writeMeasured(ctx, tx, j), w.writeDay(ctx, tx, j))
+		return nil, errors.Join(w.writeMeasured(ctx, tx, j), w.writeDay(ctx, tx, j), w.writeStated(ctx, tx, j))
 	}
 	d := storage.StoredSummary{
 		ID: w.id, Team: j.team, User: j.user, Resource: w.Resource, Source: w.source, Body: w.body,

@@ -14,6 +14,7 @@ import (
 	"hale/internal/wearables/formats/applehealth"
 	"hale/internal/wearables/formats/files"
 	"hale/internal/wearables/formats/gpx"
+	pushes "hale/internal/wearables/push"
 )
 
 // recordingSink has the changes of an import recorded, as an uploaded file has.
@@ -156,5 +157,99 @@ func undoneOrderRows() []situation {
 		{"an import is undone after the data of its successor was deleted", []step{
 			undoable("a", run("10"), walked("1000")), undoable("b", run("11"), walked("1100")), call("DELETE", "/v2/user/*/data?provider="+apple, ""), undo("b"), undo("a"),
 		}, append(noRun, noSteps...)},
+	}
+}
+
+// undoableValues imports values as if they were pushed, as the import with a name: samples
+// or summaries of a resource, as JSON objects.
+func undoableValues(name, resource string, values ...string) step {
+	return undoableFile(name, applehealth.Kind, func(b *bed) {
+		body := []byte(pushBody(android, "UTC", values))
+		var batch wearables.Batch
+		if d, known := wearables.DocumentNamed(resource); known {
+			all, err := pushes.ParseSummaries(body, d)
+			if err != nil {
+				b.t.Fatal(err)
+			}
+			batch = wearables.Batch{Provider: android, Stage: wearables.Daily, Summaries: all.Summaries}
+		} else {
+			r, _ := wearables.ResourceNamed(resource)
+			all, err := pushes.Parse(body, r)
+			if err != nil {
+				b.t.Fatal(err)
+			}
+			batch, _ = all.Batch(r)
+			for i := range batch.Samples { // a file has no ids of samples
+				batch.Samples[i].Record = nil
+			}
+		}
+		batch.Imported = true
+		ctx := store.WithTeam(b.t.Context(), b.team.ID.UUID())
+		if _, err := (recordingSink{b.sink, b.importing}).Ingest(ctx, b.user, batch); err != nil {
+			b.t.Fatal(err)
+		}
+	})
+}
+
+// confirmedImportRows returns the situations about imported values that a phone pushes, too.
+func confirmedImportRows() []situation {
+	beat := func(minute, value int, id string) string {
+		return fmt.Sprintf(`{"timestamp":"2026-03-02T08:%02d:00Z","value":%d,"source_type":"watch","source_app_id":"x"%s}`, minute, value, id)
+	}
+	imported := func(name string, values ...string) step { return undoableValues(name, "heartrate", values...) }
+	pushed := func(values ...string) step { return push("heartrate", android, "UTC", values...) }
+	beats := func(rows ...string) truth { return samples("heartrate", "value", rows...) }
+	const (
+		id    = `,"id":"h"`
+		run   = `{"time_start":"2026-03-02T10:00:00Z","time_end":"2026-03-02T11:00:00Z","distance":%d,"source_type":"watch"%s}`
+		night = `{"bedtime_start":"2026-03-01T22:00:00Z","bedtime_stop":"2026-03-02T06:00:00Z","total":27000,"source_type":"watch"}`
+		meal  = `{"name":"Lunch","timestamp":"2026-03-02T12:00:00Z","calories":600,"source_type":"app"}`
+	)
+	workout := func(distance int, id string) string { return fmt.Sprintf(run, distance, id) }
+	push10 := pushSummaries("workouts", android, "UTC", workout(10000, ""))
+	deleteImport := func(b *bed) { b.want("DELETE", "/v2/user/*/imports/"+b.imported["a"].String()+"/data", "") }
+	return []situation{
+		{"a phone pushes imported samples", []step{imported("a", beat(0, 60, ""), beat(1, 70, "")), pushed(beat(0, 60, ""), beat(1, 70, "")), undo("a")}, []truth{beats("60", "70")}},
+		{"a phone pushes imported samples, and their data is deleted by the id of the import", []step{
+			imported("a", beat(0, 60, "")), pushed(beat(0, 60, "")), undo("a"), pushed(beat(0, 60, "")),
+		}, []truth{beats("60")}},
+		{"a phone pushes imported samples, and the import is undone", []step{imported("a", beat(0, 60, "")), pushed(beat(0, 60, "")), deleteImport}, []truth{beats("60")}},
+		{"a phone pushes an imported sample with an id", []step{imported("a", beat(0, 60, "")), pushed(beat(0, 60, id)), undo("a"), pushed(beat(0, 60, id))}, []truth{beats("60")}},
+		{"a phone pushes and deletes an imported sample with an id", []step{imported("a", beat(0, 60, "")), pushed(beat(0, 60, id)), undo("a"), reported("/v2/timeseries/*/heartrate", android, `"h"`)}, []truth{beats()}},
+		{"a phone pushes one of several imported samples", []step{imported("a", beat(0, 60, ""), beat(1, 70, ""), beat(2, 75, "")), pushed(beat(1, 70, "")), undo("a")}, []truth{beats("70")}},
+		{"a phone pushes imported samples and new ones", []step{
+			imported("a", beat(0, 60, ""), beat(1, 70, "")), pushed(beat(0, 60, ""), beat(1, 71, ""), beat(2, 72, "")), undo("a"),
+		}, []truth{beats("60", "71", "72")}},
+		{"a phone pushes imported samples twice", []step{imported("a", beat(0, 60, "")), pushed(beat(0, 60, "")), pushed(beat(0, 60, "")), undo("a")}, []truth{
+			beats("60"), countEvents("daily.data.heartrate.created", 1), countEvents("daily.data.heartrate.updated", 0), countEvents("daily.data.heartrate.deleted", 0),
+		}},
+		{"a phone pushes samples of an import whose successor is undone, too", []step{
+			imported("a", beat(0, 60, "")), pushed(beat(0, 60, "")), imported("b", beat(0, 61, "")), undo("a"), undo("b"),
+		}, []truth{beats("60")}},
+		{"a phone pushes samples of two imports", []step{
+			imported("a", beat(0, 60, "")), imported("b", beat(1, 61, "")), pushed(beat(0, 60, ""), beat(1, 61, "")), undo("a"), undo("b"),
+		}, []truth{beats("60", "61")}},
+		{"a phone pushes imported samples in a body of several series", []step{
+			imported("a", beat(0, 60, "")), call("POST", "/v2/timeseries/*", `{"stage":"daily","provider":"health_connect","series":{"heartrate":[`+beat(0, 60, "")+`]}}`), undo("a"),
+		}, []truth{beats("60")}},
+		{"a hub pushes imported samples of a person", []step{imported("a", beat(0, 60, "")), func(b *bed) {
+			b.want("POST", "/v2/timeseries", `{"stage":"daily","provider":"health_connect","users":[{"user_id":"`+b.user.ID.String()+`","series":{"heartrate":[`+beat(0, 60, "")+`]}}]}`)
+		}, undo("a")}, []truth{beats("60")}},
+		{"a phone pushes an imported workout", []step{undoableValues("a", "workouts", workout(10000, "")), push10, undo("a")}, []truth{summaries("workouts", "distance", "10000")}},
+		{"a phone pushes an imported workout twice", []step{undoableValues("a", "workouts", workout(10000, "")), push10, push10, undo("a"), push10}, []truth{
+			summaries("workouts", "distance", "10000"), countEvents("daily.data.workouts.created", 1), countEvents("daily.data.workouts.deleted", 0),
+		}},
+		{"a phone pushes an imported workout with an id", []step{
+			undoableValues("a", "workouts", workout(10000, "")), pushSummaries("workouts", android, "UTC", workout(10000, `,"metadata":{"id":"r"}`)), undo("a"),
+		}, []truth{summaries("workouts", "distance", "10000")}},
+		{"a phone pushes a workout of an import whose successor is undone, too", []step{
+			undoableValues("a", "workouts", workout(10000, "")), push10, undoableValues("b", "workouts", workout(11000, "")), undo("a"), undo("b"),
+		}, []truth{summaries("workouts", "distance", "10000")}},
+		{"a phone pushes an exported workout", []step{undoable("a", exportedRun), pushRun(10000), undo("a")}, []truth{summaries("workouts", "distance", "10000")}},
+		{"a phone pushes an imported night", []step{undoableValues("a", "sleep", night), pushSummaries("sleep", android, "UTC", night), undo("a")}, []truth{summaries("sleep", "total", "27000")}},
+		{"a phone pushes an imported meal", []step{undoableValues("a", "meal", meal), pushSummaries("meal", android, "UTC", meal), undo("a")}, []truth{summaries("meal", "name", "Lunch")}},
+		{"a correction of a workout that a phone confirmed stays when its export is imported again", []step{
+			undoableValues("a", "workouts", workout(10000, "")), push10, pushSummaries("workouts", android, "UTC", workout(9500, "")), undoableValues("b", "workouts", workout(10000, "")),
+		}, []truth{summaries("workouts", "distance", "9500")}},
 	}
 }

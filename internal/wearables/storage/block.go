@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -239,6 +240,7 @@ type BlockVersion struct {
 	First, Last int64  // times of its samples
 	Packed      []byte // the samples, as package blocks packs them
 	Lag         int64  // milliseconds by which its newest sample is older than the transaction
+	Changed     int64  // when its newest sample was stored, UTC microseconds; 0 means by this transaction
 }
 
 const (
@@ -273,5 +275,6 @@ func (v *BlockVersion) AddTo(ctx context.Context, tx *store.Tx, s *Series, b *st
 
 func (v *BlockVersion) row(ctx context.Context, tx *store.Tx, s *Series) ([]any, error) {
 	sealed, err := tx.Seal(ctx, s.Team, s.User, placeOfBlock(s.ID, v.Bucket), v.Packed)
-	return []any{s.Team, s.User, s.ID, v.Bucket, v.Rev, v.N, v.First, v.Last, sealed, store.Micros(tx.Now()) - 1000*v.Lag}, err
+	changed := cmp.Or(v.Changed, store.Micros(tx.Now())-1000*v.Lag)
+	return []any{s.Team, s.User, s.ID, v.Bucket, v.Rev, v.N, v.First, v.Last, sealed, changed}, err
 }

@@ -12,6 +12,7 @@ import (
 
 	"hale/internal/platform/blocks"
 	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 // An import records what each of its batches changes, so that it can be undone. A shift
@@ -70,6 +71,7 @@ type SummaryVersion struct {
 	DayStated         bool
 	Start, End        *int64
 	Updated           int64
+	Stated            int64 `json:",omitempty"` // when a push stated the same, microseconds
 	Body              json.RawMessage
 }
 
@@ -242,6 +244,49 @@ func (c *ImportChange) MarkUndone(ctx context.Context, tx *store.Tx, team, user 
 	return err
 }
 
+// TimeRange is a range of times of storage of a user, milliseconds, both included.
+type TimeRange struct {
+	User        uuid.UUID
+	First, Last int64
+}
+
+// ChangeTimes returns when imports and shifts stored values of a user, within a range of
+// milliseconds.
+func ChangeTimes(ctx context.Context, tx *store.Tx, team, user uuid.UUID, first, last int64) (map[int64]bool, error) {
+	rows, err := tx.Query(ctx, `SELECT at FROM import_changes WHERE team_id = $1 AND user_id = $2 AND at BETWEEN $3 AND $4`,
+		team, user, first*1000, last*1000+999)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	all := map[int64]bool{}
+	for rows.Next() {
+		var at int64
+		if err := rows.Scan(&at); err != nil {
+			return nil, err
+		}
+		all[at/1000] = true
+	}
+	return all, errors.Join(rows.Err(), rows.Close())
+}
+
+// WithChanges returns the users for which imports or shifts stored values within the ranges.
+func WithChanges(ctx context.Context, tx *store.Tx, team teams.ID, all []TimeRange) (map[uuid.UUID]bool, error) {
+	found := map[uuid.UUID]bool{}
+	if len(all) == 0 {
+		return found, nil
+	}
+	var b store.Batch
+	for _, r := range all {
+		b.Query(func(row store.Scanner) error {
+			var at int64
+			found[r.User] = true
+			return row.Scan(&at)
+		}, `SELECT at FROM import_changes WHERE team_id = $1 AND user_id = $2 AND at BETWEEN $3 AND $4 LIMIT 1`, team, r.User, r.First*1000, r.Last*1000+999)
+	}
+	return found, tx.Run(ctx, &b)
+}
+
 // PackTimes packs the times of samples.
 func PackTimes(times []int64) ([]byte, error) {
 	return blocks.Append(nil, &blocks.Columns{Time: times, Value: make([]float64, len(times))})
@@ -252,7 +297,7 @@ func (s *StoredSummary) version(end *int64) *SummaryVersion {
 	key := KeyOfSource(s.Source)
 	v := &SummaryVersion{
 		SourceType: key.SourceType, AppID: key.AppID, Device: key.Device,
-		Day: s.Day, DayStated: s.DayStated, End: end, Updated: store.Micros(s.UpdatedAt), Body: s.Body,
+		Day: s.Day, DayStated: s.DayStated, End: end, Updated: store.Micros(s.UpdatedAt), Stated: s.StatedAt, Body: s.Body,
 	}
 	if s.start != 0 {
 		v.Start = &s.start
@@ -299,6 +344,7 @@ func (r *RemovedSummary) WriteBack(ctx context.Context, tx *store.Tx, team, user
 	s = StoredSummary{
 		ID: r.ID, Team: team, User: user, Resource: r.Resource, Source: key.Source(), Body: r.Was.Body, Record: r.Record, Version: r.Version + 1,
 		CreatedAt: store.FromMicros(r.Created), UpdatedAt: store.FromMicros(r.Was.Updated), Day: r.Was.Day, DayStated: r.Was.DayStated,
+		StatedAt: r.Was.Stated,
 	}
 	var start, end time.Time
 	if r.Was.Start != nil {
@@ -328,9 +374,9 @@ func (s *StoredSummary) Restore(ctx context.Context, tx *store.Tx, v *SummaryVer
 	}
 	// The version keeps its time: it may be of another import, which can be undone too.
 	return checkChanged(tx.Exec(ctx, `UPDATE summaries SET source_type = $5, app_id = $6, device_id = $7, calendar_date = $8, day_stated = $9,
-			start_at = $10, end_at = $11, version = version + 1, updated_at = $12, body = $13
+			start_at = $10, end_at = $11, version = version + 1, updated_at = $12, body = $13, stated_at = $14
 		WHERE team_id = $1 AND user_id = $2 AND id = $3 AND version = $4`,
-		s.Team, s.User, s.ID, s.Version, v.SourceType, v.AppID, v.Device, v.Day, v.DayStated, v.Start, v.End, v.Updated, sealed))
+		s.Team, s.User, s.ID, s.Version, v.SourceType, v.AppID, v.Device, v.Day, v.DayStated, v.Start, v.End, v.Updated, sealed, numberOrNil(v.Stated)))
 }
 
 // StreamTime returns when the stream of a workout was stored, in milliseconds; 0 without

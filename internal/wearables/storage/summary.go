@@ -3,6 +3,7 @@ package storage
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,20 +35,22 @@ type StoredSummary struct {
 	Record    uuid.UUID // RecordID of the provider's own id; zero without
 	DayStated bool      // Day is stated, not derived from the place
 	Version   int64
+	StatedAt  int64 // when a push stated the same version as an import, UTC microseconds; 0 for never
 }
 
-const summaryColumns = `team_id, user_id, id, resource, provider, source_type, app_id, device_id, calendar_date, day_stated, start_at, end_at, record_id, version, created_at, updated_at, body`
+const summaryColumns = `team_id, user_id, id, resource, provider, source_type, app_id, device_id, calendar_date, day_stated, start_at, end_at, record_id, version, created_at, updated_at, stated_at, body`
 
 // scan reads a row; the body stays sealed.
 func (s *StoredSummary) scan(row interface{ Scan(...any) error }) error {
 	var id SeriesKey
 	var start, end *time.Time
 	var record uuid.NullUUID
+	var stated sql.NullInt64
 	if err := row.Scan(&s.Team, &s.User, &s.ID, &s.Resource, &id.Provider, &id.SourceType, &id.AppID, &id.Device,
-		&s.Day, &s.DayStated, store.ScanNullTime(&start), store.ScanNullTime(&end), &record, &s.Version, store.ScanTime(&s.CreatedAt), store.ScanTime(&s.UpdatedAt), &s.Body); err != nil {
+		&s.Day, &s.DayStated, store.ScanNullTime(&start), store.ScanNullTime(&end), &record, &s.Version, store.ScanTime(&s.CreatedAt), store.ScanTime(&s.UpdatedAt), &stated, &s.Body); err != nil {
 		return err
 	}
-	s.Source, s.Record = id.Source(), record.UUID
+	s.Source, s.Record, s.StatedAt = id.Source(), record.UUID, stated.Int64
 	if start != nil {
 		s.start = store.Micros(*start)
 	}
@@ -278,17 +281,23 @@ func (s *StoredSummary) Write(ctx context.Context, tx *store.Tx, start, end time
 	}
 	key := KeyOfSource(s.Source)
 	return checkChanged(tx.Exec(ctx, `INSERT INTO summaries (team_id, user_id, id, resource, provider, source_type, app_id, device_id,
-			calendar_date, day_stated, start_at, end_at, version, created_at, updated_at, body, record_id)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+			calendar_date, day_stated, start_at, end_at, version, created_at, updated_at, body, record_id, stated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
 		ON CONFLICT (user_id, id) DO UPDATE SET source_type = excluded.source_type, app_id = excluded.app_id,
 			device_id = excluded.device_id, calendar_date = excluded.calendar_date, day_stated = excluded.day_stated,
 			start_at = COALESCE(excluded.start_at, summaries.start_at), end_at = COALESCE(excluded.end_at, summaries.end_at),
 			version = excluded.version, updated_at = excluded.updated_at, body = excluded.body,
-			record_id = COALESCE(excluded.record_id, summaries.record_id)
+			record_id = COALESCE(excluded.record_id, summaries.record_id), stated_at = excluded.stated_at
 			WHERE summaries.version = excluded.version - 1`,
 		s.Team, s.User, s.ID, s.Resource, key.Provider, key.SourceType, key.AppID, key.Device,
 		s.Day, s.DayStated, store.MicrosOrNil(&start), store.MicrosOrNil(&end),
-		s.Version, store.Micros(s.CreatedAt), store.Micros(s.UpdatedAt), sealed, idOrNil(s.Record)))
+		s.Version, store.Micros(s.CreatedAt), store.Micros(s.UpdatedAt), sealed, idOrNil(s.Record), numberOrNil(s.StatedAt)))
+}
+
+// WriteStated records that a push has stated the stored version, which is of an import.
+func (s *StoredSummary) WriteStated(ctx context.Context, tx *store.Tx) error {
+	return checkChanged(tx.Exec(ctx, `UPDATE summaries SET stated_at = $5 WHERE team_id = $1 AND user_id = $2 AND id = $3 AND version = $4`,
+		s.Team, s.User, s.ID, s.Version, store.Micros(tx.Now())))
 }
 
 // WriteDay stores Day, DayStated and Record of a version, which its body does not show.
@@ -435,3 +444,11 @@ func RestoreStream(ctx context.Context, tx *store.Tx, workout *StoredSummary, ve
 
 // placeOfStream names the place that the columns of a stream are sealed for.
 func placeOfStream(workout uuid.UUID) string { return "workout_streams.data:" + workout.String() }
+
+// numberOrNil returns nil, which becomes NULL, for 0.
+func numberOrNil(n int64) *int64 {
+	if n == 0 {
+		return nil
+	}
+	return &n
+}
