@@ -20,7 +20,7 @@ import (
 
 // Reversing a shift reads its record from the end: the sample that moved last moves back
 // first. So a sample never meets one that has yet to move back. A value that was stored
-// after the shift stays.
+// after the shift stays. A sample or session is deleted if a newer one has its former time.
 
 // ReverseFilter returns the filter that reverses a finished shift.
 func ReverseFilter(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, id ID) (Filter, error) {
@@ -163,6 +163,39 @@ func (m *moves) reversed(ctx context.Context, tx *store.Tx, c *storage.ImportCha
 	return from, read, err
 }
 
+// isReplaced reports whether a newer version of a session has its former time. moved is when
+// the shift moved it, milliseconds.
+func (d *Deletion) isReplaced(ctx context.Context, tx *store.Tx, s *storage.StoredSummary, moved int64) (bool, error) {
+	if s.Resource != "sleep" && s.Resource != "sleep_cycle" && s.Resource != "workouts" {
+		return false, nil
+	}
+	start, end := s.Bounds()
+	start, end = start+d.Filter.Shift.micros(), end+d.Filter.Shift.micros()
+	all, err := storage.SessionsBetween(ctx, tx, s.Team, s.User, s.Resource, s.Source.Provider, store.FromMicros(start), store.FromMicros(end))
+	return slices.ContainsFunc(all, func(o storage.StoredSummary) bool {
+		from, to := o.Bounds()
+		return o.ID != s.ID && o.CreatedAt.UnixMilli() > moved && (o.Record == uuid.Nil || s.Record == uuid.Nil) &&
+			s.Source.SameRecorder(&o.Source) && wearables.ShareMostTime(s.Resource, start, end, from, to)
+	}), err
+}
+
+// removeSession deletes a session that a newer version has replaced, with its cycles.
+func (d *Deletion) removeSession(ctx context.Context, tx *store.Tx, s *storage.StoredSummary) error {
+	var all []storage.StoredSummary
+	if s.Resource == "sleep" {
+		var err error
+		if all, err = storage.CyclesOf(ctx, tx, s); err != nil {
+			return err
+		}
+	}
+	for _, one := range append(all, *s) {
+		if err := d.summary(ctx, tx, &one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // reverseSession moves a session back, unless it was stored since.
 func (d *Deletion) reverseSession(ctx context.Context, tx *store.Tx, user users.User, c *storage.SummaryChange, moved int64, since *moves, record *storage.ImportChange) error {
 	s, err := storage.ReadSummary(ctx, tx, d.Team.UUID(), d.User.UUID(), c.ID)
@@ -176,8 +209,15 @@ func (d *Deletion) reverseSession(ctx context.Context, tx *store.Tx, user users.
 		return nil
 	}
 	document, known := wearables.DocumentNamed(s.Resource)
-	if !known {
+	if !known || s.StatedAt/1000 > moved { // a push has stated it at its new time
 		return nil
+	}
+	replaced, err := d.isReplaced(ctx, tx, &s, moved)
+	if err != nil {
+		return err
+	}
+	if replaced {
+		return d.removeSession(ctx, tx, &s)
 	}
 	return d.shiftSession(ctx, tx, user, &s, document, record)
 }

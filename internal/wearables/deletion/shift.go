@@ -201,24 +201,20 @@ type takenSamples struct {
 // takeOut removes samples and returns them, and how many blocks it read.
 func (d *Deletion) takeOut(ctx context.Context, tx *store.Tx, user users.User, from *selectedSamples) (t takenSamples, read int, err error) {
 	t.selectedSamples = *from
+	newer, err := d.removeReplaced(ctx, tx, user, from)
+	if err != nil {
+		return t, 0, err
+	}
 	r := storage.Removal{From: from.from, To: from.to, DryRun: d.DryRun, Forget: d.Filter.Undo, Marked: true, Restore: from.before}
 	r.Pick = func(c *blocks.Columns, i int) bool {
-		if from.pick != nil && !from.pick(c.Time[i], c.Written[i]) {
+		if from.pick != nil && !from.pick(c.Time[i], c.Written[i]) || newer[c.Time[i]] {
 			return false
 		}
 		t.former.Time, t.former.Written = append(t.former.Time, c.Time[i]), append(t.former.Written, c.Written[i])
 		return true
 	}
 	r.Removed = func(s *wearables.Samples) {
-		restored := int64(0)
-		if from.before != nil {
-			for _, at := range s.Time {
-				if _, found := slices.BinarySearch(from.before.Time, at); found {
-					restored++
-				}
-			}
-		}
-		d.removed(user, restored)(s)
+		d.removed(user, from.restored(s))(s)
 		d.Report.Resources[wearables.EventName(s.Resource)].Moved += int64(s.Len())
 		t.groups = append(t.groups, *s)
 	}
@@ -226,6 +222,43 @@ func (d *Deletion) takeOut(ctx context.Context, tx *store.Tx, user users.User, f
 		return t, read, err
 	}
 	return t, read, storage.ForgetSampleRecords(ctx, tx, from.series, from.from, from.to-1)
+}
+
+// restored counts the samples that come back in the places of removed ones.
+func (from *selectedSamples) restored(s *wearables.Samples) (n int64) {
+	if from.before == nil {
+		return 0
+	}
+	for _, at := range s.Time {
+		if _, found := slices.BinarySearch(from.before.Time, at); found {
+			n++
+		}
+	}
+	return n
+}
+
+// removeReplaced removes the samples that a reversed shift would move back to the time of a
+// newer one. It returns their times.
+func (d *Deletion) removeReplaced(ctx context.Context, tx *store.Tx, user users.User, from *selectedSamples) (newer map[int64]bool, err error) {
+	if d.Filter.Shift.Reverses == uuid.Nil {
+		return nil, nil
+	}
+	delta := d.Filter.Shift.micros()
+	newer = map[int64]bool{}
+	look := storage.Removal{From: from.from + delta, To: from.to + delta, DryRun: true, Pick: func(c *blocks.Columns, i int) bool {
+		if !from.pick(c.Time[i], c.Written[i]) { // it stays
+			newer[c.Time[i]-delta] = true
+		}
+		return false
+	}}
+	if _, err := removeAll(ctx, tx, from.series, &look); err != nil || len(newer) == 0 {
+		return newer, err
+	}
+	r := storage.Removal{From: from.from, To: from.to, DryRun: d.DryRun, Forget: true, Restore: from.before}
+	r.Pick = func(c *blocks.Columns, i int) bool { return newer[c.Time[i]] && from.pick(c.Time[i], c.Written[i]) }
+	r.Removed = func(s *wearables.Samples) { d.removed(user, from.restored(s))(s) }
+	_, err = removeAll(ctx, tx, from.series, &r)
+	return newer, err
 }
 
 // removeAll removes samples of all blocks, and returns how many blocks it read.

@@ -1,6 +1,9 @@
 package situations
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // shiftRows returns the situations about a source with a wrong clock.
 func shiftRows() []situation {
@@ -33,6 +36,15 @@ func shiftRows() []situation {
 		daily("steps", "date total", "2026-03-02 100", "2026-03-03 200"),
 		queriedDays("steps", "2026-03-02T00:00:00 100", "2026-03-03T00:00:00 200"), countEvents("daily.data.steps.deleted", 1), countEvents("daily.data.steps.created", 2),
 	}
+	weigh := func(kg int) step {
+		return push("body_weight", android, "UTC", fmt.Sprintf(`{"timestamp":"2026-03-02T07:00:00Z","value":%d}`, kg))
+	}
+	beat := func(at string, value int) string {
+		return fmt.Sprintf(`{"timestamp":"2026-03-02T%s:00Z","value":%d}`, at, value)
+	}
+	shiftAll := func(seconds string) step {
+		return call("POST", "/v2/user/*/data/shifts", `{"provider":"health_connect","start":"2026-03-02","end":"2026-03-02","seconds":`+seconds+`}`)
+	}
 	return []situation{
 		{"a slow clock", []step{walk(first, second), shift("3600")}, later},
 		{"a slow clock whose data is sent again", []step{walk(first, second), shift("3600"), walk(first, second)}, later},
@@ -58,6 +70,19 @@ func shiftRows() []situation {
 		{"a reversed shift leaves later data", []step{
 			walk(first), shift("3600"), walk(`{"timestamp":"2026-03-02T12:00:00Z","end":"2026-03-02T12:10:00Z","value":50,"source_app_id":"a"}`), reverse,
 		}, []truth{samples("steps", "timestamp value", "2026-03-02T08:00:00+00:00 100", "2026-03-02T12:00:00+00:00 50")}},
+		{"a reversed shift leaves a newer weight at the former time", []step{weigh(80), shiftAll("-3600"), weigh(97), reverse}, []truth{samples("body_weight", "timestamp value", "2026-03-02T07:00:00+00:00 97")}},
+		{"a reversed shift leaves newer heart rates at the former times", []step{
+			push("heartrate", android, "UTC", beat("07:00", 60), beat("08:00", 70)), shiftAll("-3600"), push("heartrate", android, "UTC", beat("07:00", 70), beat("08:00", 71)), reverse,
+		}, []truth{samples("heartrate", "timestamp value", "2026-03-02T07:00:00+00:00 70", "2026-03-02T08:00:00+00:00 71")}},
+		{"a reversed shift of neighbours leaves a newer one", []step{
+			push("heartrate", android, "UTC", beat("07:00", 60), beat("08:00", 70), beat("09:00", 80)), shiftAll("-3600"), push("heartrate", android, "UTC", beat("09:00", 81)), reverse,
+		}, []truth{samples("heartrate", "timestamp value", "2026-03-02T07:00:00+00:00 60", "2026-03-02T08:00:00+00:00 70", "2026-03-02T09:00:00+00:00 81")}},
+		{"a reversed shift leaves a newer weight, and restores what it replaced", []step{
+			push("body_weight", android, "UTC", `{"timestamp":"2026-03-01T07:00:00Z","value":75}`), weigh(80), shiftAll("-86400"), weigh(97), reverse,
+		}, []truth{samples("body_weight", "timestamp value", "2026-03-01T07:00:00+00:00 75", "2026-03-02T07:00:00+00:00 97")}},
+		{"a reversed shift leaves a newer night", []step{nights, shift("86400"), pushSummaries("sleep", android, "UTC", strings.Replace(night, "27000", "26000", 1)), reverse}, []truth{
+			summaries("sleep", "bedtime_start total", "2026-03-02T22:00:00+00:00 26000"),
+		}},
 		{"a night of a slow clock", []step{nights, shift("7200"), nights}, []truth{
 			summaries("sleep", "bedtime_start bedtime_stop date calendar_date total",
 				"2026-03-03T00:00:00+00:00 2026-03-03T08:00:00+00:00 2026-03-03T00:00:00+00:00 2026-03-03 27000"),
