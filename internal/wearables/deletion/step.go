@@ -184,6 +184,7 @@ func (d *Deletion) cycles(ctx context.Context, tx *store.Tx, s *storage.StoredSu
 		return nil
 	}
 	all, err := storage.CyclesOf(ctx, tx, s)
+	storage.ShareRecord(all, s)
 	for i := range all {
 		if d.Filter.summary(&all[i]) {
 			continue

@@ -74,6 +74,7 @@ func (d *deletedPlan) find(ctx context.Context, tx *store.Tx, j *job) (err error
 		return nil
 	}
 	cycles, err := storage.CyclesOf(ctx, tx, was)
+	storage.ShareRecord(cycles, was)
 	d.gone = append(d.gone, cycles...)
 	return err
 }

@@ -85,6 +85,23 @@ func (j *job) planRecords(ctx context.Context, tx *store.Tx) error {
 	return nil
 }
 
+// idsOf returns a function that finds the id of a sample of a series by its time; zero
+// without one.
+func (j *job) idsOf(key storage.SeriesKey) func(at int64) uuid.UUID {
+	var all map[int64]uuid.UUID
+	return func(at int64) uuid.UUID {
+		if all == nil {
+			all = map[int64]uuid.UUID{}
+			for _, r := range j.records {
+				if r.key == key {
+					all[r.at] = r.record
+				}
+			}
+		}
+		return all[at]
+	}
+}
+
 // numberOf returns the number of a series of the batch; 0 of one that is new.
 func (j *job) numberOf(key storage.SeriesKey) int64 {
 	for _, w := range j.series {

@@ -154,7 +154,7 @@ func (w *seriesPlan) merge(ctx context.Context, tx *store.Tx, j *job, ws *worksp
 				return err
 			}
 			if !j.restores {
-				left, n, err := old.LeaveOutDeleted(ctx, tx, &w.series, &add)
+				left, n, err := old.LeaveOutDeleted(ctx, tx, &w.series, &add, j.idsOf(w.key))
 				if err != nil {
 					return err
 				}

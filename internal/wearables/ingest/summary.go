@@ -282,7 +282,11 @@ func (w *summaryPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 	}
 	if w.was == nil {
 		whole := maps.Clone(w.withNewestHeight(nil, &storage.StoredSummary{}, tx.Now()))
-		gone, err := storage.IsDeletedSummary(ctx, tx, j.team, j.user, w.deletedKey(), whole)
+		key, err := w.newKey(ctx, tx, j)
+		if err != nil {
+			return err
+		}
+		gone, err := storage.IsDeletedSummary(ctx, tx, j.team, j.user, key, whole)
 		for i := 0; err == nil && !gone && i < len(j.readBefore); i++ {
 			key, was := w.misread(whole, j.readBefore[i])
 			gone, err = storage.IsDeletedSummary(ctx, tx, j.team, j.user, key, was)
@@ -356,6 +360,24 @@ func (w *summaryPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 // deletedKey returns what identifies the summary if it was deleted.
 func (w *summaryPlan) deletedKey() storage.SummaryKey {
 	return storage.SummaryKey{ID: w.id, Record: w.record, Resource: w.Resource, Source: w.Source, Start: w.Start, End: w.End}
+}
+
+// newKey returns deletedKey of a summary that is not stored. A cycle without an id has that
+// of its sleep.
+func (w *summaryPlan) newKey(ctx context.Context, tx *store.Tx, j *job) (storage.SummaryKey, error) {
+	key := w.deletedKey()
+	if w.Resource != "sleep_cycle" || w.record != uuid.Nil || w.sleep == uuid.Nil {
+		return key, nil
+	}
+	for _, s := range j.summaries {
+		if s.Resource == "sleep" && s.id == w.sleep && s.isPlanned() && !s.earlier {
+			key.Record = s.record
+			return key, nil
+		}
+	}
+	sleep, err := storage.ReadSummary(ctx, tx, j.team, j.user, w.sleep)
+	key.Record = sleep.Record
+	return key, ignoreMissing(err)
 }
 
 // fallbackFields returns the fields of a new summary that none of its versions in

@@ -26,6 +26,13 @@ func correctionRows() []situation {
 	)
 	steps := func(all ...string) step { return push("steps", android, "UTC", all...) }
 	run := pushSummaries("workouts", android, "UTC", `{"time_start":"2026-03-02T08:00:00Z","time_end":"2026-03-02T09:00:00Z","distance":9000,"metadata":{"id":"r"}}`)
+	const ranWithout = `{"time_start":"2026-03-02T08:00:00Z","time_end":"2026-03-02T09:00:00Z","distance":9000}`
+	runAs := func(id string) step {
+		return pushSummaries("workouts", android, "UTC", strings.Replace(ranWithout, `}`, `,"metadata":{"id":"`+id+`"}}`, 1))
+	}
+	lunch := func(id string) step {
+		return pushSummaries("meal", android, "UTC", `{"id":"`+id+`","name":"Lunch","timestamp":"2026-03-02T12:00:00Z","calories":600}`)
+	}
 	night := func(id string) step {
 		return pushSummaries("sleep", android, "UTC", `{`+id+`"bedtime_start":"2026-03-01T22:00:00Z","bedtime_stop":"2026-03-02T06:00:00Z","source_type":"watch"}`)
 	}
@@ -155,6 +162,28 @@ func correctionRows() []situation {
 		{"a team deletes a workout by the id of its metadata", []step{run, call("DELETE", "/v2/user/*/data?provider=health_connect&resource=workouts&external_id=r", "")}, []truth{
 			summaries("workouts", "distance"), countEvents("daily.data.workouts.deleted", 1),
 		}},
+		{"a deleted sample is pushed again with another id", []step{
+			steps(walk, stair), reported("/v2/timeseries/*/steps", android, `"w"`), steps(strings.Replace(walk, `"w"`, `"n"`, 1)),
+		}, []truth{daily("steps", "date total", "2026-03-02 6400")}},
+		{"a deleted sample is pushed again with its own id, and without one", []step{
+			steps(walk, stair), reported("/v2/timeseries/*/steps", android, `"w"`), steps(walk), steps(strings.Replace(walk, `"w"`, `""`, 1)),
+		}, left[:1]},
+		{"a sample is deleted with two ids", []step{
+			steps(walk, stair), reported("/v2/timeseries/*/steps", android, `"w"`), steps(strings.Replace(walk, `"w"`, `"n"`, 1)), reported("/v2/timeseries/*/steps", android, `"n"`),
+			steps(walk), steps(strings.Replace(walk, `"w"`, `"n"`, 1)),
+		}, left[:1]},
+		{"a sample without an id is deleted, and pushed with one", []step{
+			steps(strings.Replace(walk, `"w"`, `""`, 1), stair), call("DELETE", "/v2/user/*/data?resource=steps&start=2026-03-02T08:00:00Z&end=2026-03-02T09:00:00Z", ""), steps(walk),
+		}, left[:1]},
+		{"a deleted workout is pushed again with another id", []step{run, reported("/v2/summary/workouts/*", android, `"r"`), runAs("n")}, []truth{summaries("workouts", "distance", "9000")}},
+		{"a workout is deleted with two ids", []step{
+			run, reported("/v2/summary/workouts/*", android, `"r"`), runAs("n"), reported("/v2/summary/workouts/*", android, `"n"`), run, runAs("n"),
+		}, []truth{summaries("workouts", "distance")}},
+		{"a deleted workout is imported again without an id", []step{run, reported("/v2/summary/workouts/*", android, `"r"`), undoableValues("a", "workouts", ranWithout)}, []truth{summaries("workouts", "distance")}},
+		{"a deleted night is pushed again with another id", []step{
+			night(`"id":"S",`), stages(""), reported("/v2/summary/sleep/*", android, `"S"`), night(`"id":"N",`), stages(""),
+		}, []truth{summaries("sleep", "bedtime_start", "2026-03-01T22:00:00+00:00"), summaries("sleep_cycle", "session_start", "2026-03-01T22:00:00+00:00")}},
+		{"a deleted meal is pushed again with another id", []step{lunch("o"), reported("/v2/summary/meal/*", android, `"o"`), lunch("n")}, []truth{summaries("meal", "name", "Lunch")}},
 		{"a reply says that a night is deleted", []step{reply("a.json", "n1", start, "long_sleep"), reply("b.json", "n1", start, "deleted")}, gone},
 		{"a reply says twice that a night is deleted", []step{
 			reply("a.json", "n1", start, "long_sleep"), reply("b.json", "n1", start, "deleted"), reply("c.json", "n1", start, "deleted"),

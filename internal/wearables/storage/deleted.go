@@ -98,6 +98,37 @@ func sampleRecord(dst []byte, c *blocks.Columns, i int) []byte {
 	return dst
 }
 
+// A sample with an id of its own has two fingerprints: one with the id, and one that says
+// that there is an id. A record with another id can be stored.
+
+// addSample appends the fingerprints of a deleted sample. id is zero without one.
+func (f fingerprints) addSample(all []fingerprint, c *blocks.Columns, i int, id uuid.UUID) []fingerprint {
+	record := sampleRecord(nil, c, i)
+	if id == uuid.Nil {
+		return append(all, f.of(record))
+	}
+	return append(all, f.of(withAnyID(record)), f.of(withID(record, id)))
+}
+
+// hasSample reports whether a sample was deleted. One that has an id was not, if the deleted
+// one had another id.
+func (f fingerprints) hasSample(c *blocks.Columns, i int, id uuid.UUID) bool {
+	record := sampleRecord(make([]byte, 0, 64), c, i)
+	if f.has(f.of(slices.Clone(record))) {
+		return true
+	}
+	if id == uuid.Nil {
+		return f.has(f.of(withAnyID(record)))
+	}
+	return f.has(f.of(withID(record, id)))
+}
+
+// withAnyID marks the record of a sample that has an id.
+func withAnyID(record []byte) []byte { return append(slices.Clone(record), 1) }
+
+// withID adds an id to the record of a sample.
+func withID(record []byte, id uuid.UUID) []byte { return append(slices.Clone(record), id[:]...) }
+
 // openDeleted returns the fingerprints of a block; nil if none of its samples was deleted.
 func (b *Block) openDeleted(ctx context.Context, tx *store.Tx, s *Series) (fingerprints, error) {
 	if len(b.deleted) == 0 {
@@ -115,16 +146,15 @@ func placeOfDeleted(series, bucket int64) string {
 }
 
 // LeaveOutDeleted returns the samples that were not deleted from the block, and how
-// many were.
-func (b *Block) LeaveOutDeleted(ctx context.Context, tx *store.Tx, s *Series, add *blocks.Columns) (left blocks.Columns, n int, err error) {
+// many were. idOf returns the id of the sample of a time; zero without one.
+func (b *Block) LeaveOutDeleted(ctx context.Context, tx *store.Tx, s *Series, add *blocks.Columns, idOf func(at int64) uuid.UUID) (left blocks.Columns, n int, err error) {
 	f, err := b.openDeleted(ctx, tx, s)
 	if err != nil || f == nil {
 		return *add, 0, err
 	}
 	kept := make([]int32, 0, add.Len())
-	var record []byte
-	for i := range add.Time {
-		if record = sampleRecord(record[:0], add, i); !f.has(f.of(record)) {
+	for i, at := range add.Time {
+		if !f.hasSample(add, i, idOf(at)) {
 			kept = append(kept, int32(i))
 		}
 	}
@@ -143,10 +173,8 @@ func LeaveOutDeletedAt(ctx context.Context, tx *store.Tx, s *Series, add, before
 		return *add, 0, err
 	}
 	var kept []int32
-	var record []byte
 	for i, at := range before.Time {
-		f := known[s.Bucket(at)]
-		if record = sampleRecord(record[:0], before, i); f == nil || !f.has(f.of(record)) {
+		if f := known[s.Bucket(at)]; f == nil || !f.hasSample(before, i, uuid.Nil) {
 			kept = append(kept, int32(i))
 		}
 	}
@@ -291,11 +319,13 @@ func (b *Block) replace(ctx context.Context, tx *store.Tx, s *Series, left, remo
 	if f == nil {
 		f = newFingerprints()
 	}
-	prints := make([]fingerprint, removed.Len())
-	var record []byte
-	for i := range prints {
-		record = sampleRecord(record[:0], removed, i)
-		prints[i] = f.of(record)
+	ids, err := idsOf(ctx, tx, s, removed)
+	if err != nil {
+		return err
+	}
+	prints := make([]fingerprint, 0, removed.Len())
+	for i, at := range removed.Time {
+		prints = f.addSample(prints, removed, i, ids[at])
 	}
 	deleted, err := tx.Seal(ctx, s.Team, s.User, placeOfDeleted(s.ID, b.Bucket), f.add(prints))
 	if err != nil {

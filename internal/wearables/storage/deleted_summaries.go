@@ -46,7 +46,7 @@ func DeleteStream(ctx context.Context, tx *store.Tx, workout *StoredSummary) (bo
 }
 
 // Remember stores the fingerprints of the fields of a summary that is deleted or moved, so
-// that the same version does not come back.
+// that the same version does not come back. A record with another id may have its values.
 func (s *StoredSummary) Remember(ctx context.Context, tx *store.Tx) error {
 	d := deletedSummary{id: s.ID}
 	if s.start != 0 {
@@ -88,6 +88,9 @@ func (s *StoredSummary) remember(ctx context.Context, tx *store.Tx, d deletedSum
 			prints = append(prints, f.of(fact))
 		}
 	}
+	if d.id == s.ID && s.Record != uuid.Nil {
+		prints = append(prints, f.of(hasRecord), f.of(recordFact(s.Record)))
+	}
 	d.resource, d.provider, d.fields = s.Resource, s.Source.Provider, f.add(prints)
 	return d.write(ctx, tx, s.Team, s.User)
 }
@@ -103,7 +106,18 @@ func sessionFacts(source *wearables.Source, end int64) [][]byte {
 	return facts
 }
 
-var isExported = fieldRecord("\x00export", "")
+var (
+	isExported = fieldRecord("\x00export", "")
+	hasRecord  = fieldRecord("\x00record", "")
+)
+
+// recordFact returns the record that a deleted summary with an id shares with its versions.
+func recordFact(record uuid.UUID) []byte { return fieldRecord("\x00record", record.String()) }
+
+// isOtherRecord reports whether the deleted summary had an id, and the key has another one.
+func (d *deletedSummary) isOtherRecord(key *SummaryKey) bool {
+	return key.Record != uuid.Nil && d.fields != nil && d.fields.has(d.fields.of(hasRecord)) && !d.fields.has(d.fields.of(recordFact(key.Record)))
+}
 
 func fieldRecord(name string, v any) []byte {
 	return wearables.AppendCanonical(append([]byte(name), 0), v)
@@ -185,7 +199,7 @@ func IsDeletedSession(ctx context.Context, tx *store.Tx, team, user uuid.UUID, k
 }
 
 // deletedWithKey returns the fingerprints of the summaries with the id, the record or the
-// start of a key.
+// start of a key. Of a key with a record, it leaves out those of another record.
 func deletedWithKey(ctx context.Context, tx *store.Tx, team, user uuid.UUID, key *SummaryKey) (all []deletedSummary, err error) {
 	start := int64(math.MaxInt64)
 	if !key.Start.IsZero() {
@@ -213,7 +227,7 @@ func deletedWithKey(ctx context.Context, tx *store.Tx, team, user uuid.UUID, key
 			return nil, err
 		}
 	}
-	return all, nil
+	return slices.DeleteFunc(all, func(d deletedSummary) bool { return d.isOtherRecord(key) }), nil
 }
 
 // DeleteRecord prevents a record of a provider from being stored, even if the record is

@@ -2,12 +2,14 @@ package storage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 
+	"hale/internal/platform/blocks"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 )
@@ -62,6 +64,29 @@ func appendSampleRecords(ctx context.Context, tx *store.Tx, all []SampleRecord, 
 		all = append(all, r)
 	}
 	return all, rows.Err()
+}
+
+// idsOf returns the ids of samples of a series by their times, in order.
+func idsOf(ctx context.Context, tx *store.Tx, s *Series, c *blocks.Columns) (map[int64]uuid.UUID, error) {
+	if c.Len() == 0 {
+		return nil, nil
+	}
+	rows, err := tx.Query(ctx, `SELECT at, record_id FROM sample_records WHERE team_id = $1 AND user_id = $2 AND series_id = $3 AND at BETWEEN $4 AND $5`,
+		s.Team, s.User, s.ID, c.Time[0], c.Time[c.Len()-1])
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	all := map[int64]uuid.UUID{}
+	for rows.Next() {
+		var at int64
+		var id uuid.UUID
+		if err := rows.Scan(&at, &id); err != nil {
+			return nil, err
+		}
+		all[at] = id
+	}
+	return all, errors.Join(rows.Err(), rows.Close())
 }
 
 // WriteSampleRecords stores the places of samples that have an id, each place once.

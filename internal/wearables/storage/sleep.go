@@ -81,6 +81,16 @@ func CyclesOf(ctx context.Context, tx *store.Tx, sleep *StoredSummary) (all []St
 	return all, err
 }
 
+// ShareRecord gives cycles without an id the record of their sleep, with which they are
+// deleted. So the stages of a sleep with another id can be stored.
+func ShareRecord(cycles []StoredSummary, sleep *StoredSummary) {
+	for i := range cycles {
+		if cycles[i].Record == uuid.Nil {
+			cycles[i].Record = sleep.Record
+		}
+	}
+}
+
 // listAll reads all pages of ListSamples, because a sleep lasts at most a day. A series
 // that spans two pages is in two groups.
 func listAll(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q SamplesQuery) (all []wearables.Samples, err error) {
