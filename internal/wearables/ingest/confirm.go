@@ -33,7 +33,7 @@ func (w *seriesPlan) confirm(ctx context.Context, tx *store.Tx, ws *workspace, a
 		first, last = min(first, written[i]), max(last, written[i])
 	}
 	if j.batched {
-		w.confirmed = append(w.confirmed, storage.TimeRange{User: j.user, First: first, Last: last})
+		j.confirmed.Include(first, last)
 		return false, nil
 	}
 	imported, err := storage.ChangeTimes(ctx, tx, j.team, j.user, first, last+afterImport)
@@ -70,11 +70,8 @@ func unchangedPositions(ws *workspace, add *blocks.Columns) (all []int32) {
 func sendImportedAlone(ctx context.Context, tx *store.Tx, key queueKey, batch []*pendingPush) error {
 	var all []storage.TimeRange
 	for _, p := range batch {
-		if p.alone {
-			continue
-		}
-		for _, w := range p.job.series {
-			all = append(all, w.confirmed...)
+		if !p.alone && p.job.confirmed.Last != 0 {
+			all = append(all, p.job.confirmed)
 		}
 	}
 	found, err := storage.WithChanges(ctx, tx, key.team, all)

@@ -25,13 +25,14 @@ type job struct {
 	team, user   uuid.UUID
 	clientUserID string
 	provider     string
-	announces    bool // each value causes an event
-	batched      bool // stored with other pushes
-	pushed       bool // by a phone, a hub or a form
-	imported     bool // from a file
-	derived      bool // from stored values
-	ends         bool // the histories of what it changes are announced
-	snapshot     bool // the plan is made on committed data
+	announces    bool              // each value causes an event
+	batched      bool              // stored with other pushes
+	confirmed    storage.TimeRange // in a push batch: when its unchanged samples were stored
+	pushed       bool              // by a phone, a hub or a form
+	imported     bool              // from a file
+	derived      bool              // from stored values
+	ends         bool              // the histories of what it changes are announced
+	snapshot     bool              // the plan is made on committed data
 	resources    []string
 	stage        wearables.Stage
 	received     []receipt // by resource, for statistics

@@ -288,7 +288,7 @@ func (in *Ingester) planBatch(ctx context.Context, tx *store.Tx, key queueKey, b
 			continue
 		}
 		p.user, p.job = user, in.newJob(user, p.batch)
-		p.job.batched = true
+		p.job.batched, p.job.confirmed = true, storage.TimeRange{User: user.ID.UUID()}
 		if !p.job.isOrdinary() || !links.Brings(p.id, p.job.resources) {
 			p.alone = true
 			continue

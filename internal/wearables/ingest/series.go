@@ -34,10 +34,8 @@ type seriesPlan struct {
 	series storage.Series // ID 0 if it is new
 	blocks []storage.BlockVersion
 	counts wearables.Counts
-	// confirmed has the times of storage of unchanged samples, in a push batch.
-	confirmed []storage.TimeRange
-	drafts    []draft
-	ready     []events.New // complete events, if the series has its number
+	drafts []draft
+	ready  []events.New // complete events, if the series has its number
 
 	// Of a phone whose samples an export has too: the series of the export, and the
 	// former and new versions of the changed samples.
@@ -104,7 +102,6 @@ func (w *seriesPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 // planBlocks merges the new samples into the stored blocks.
 func (w *seriesPlan) planBlocks(ctx context.Context, tx *store.Tx, j *job, stored *storage.BlockCursor) error {
 	w.blocks, w.drafts, w.ready, w.counts = w.blocks[:0], w.drafts[:0], nil, wearables.Counts{Unchanged: w.deleted}
-	w.confirmed = w.confirmed[:0]
 	w.newTimes = w.newTimes[:0]
 	w.before.Reset()
 	w.changed.Reset()

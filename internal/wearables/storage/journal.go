@@ -250,6 +250,14 @@ type TimeRange struct {
 	First, Last int64
 }
 
+// Include widens the range, which may be empty.
+func (r *TimeRange) Include(first, last int64) {
+	if r.Last == 0 {
+		r.First = first
+	}
+	r.First, r.Last = min(r.First, first), max(r.Last, last)
+}
+
 // ChangeTimes returns when imports and shifts stored values of a user, within a range of
 // milliseconds.
 func ChangeTimes(ctx context.Context, tx *store.Tx, team, user uuid.UUID, first, last int64) (map[int64]bool, error) {
