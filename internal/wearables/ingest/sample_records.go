@@ -9,6 +9,7 @@ import (
 	"hale/internal/people/users"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/connections"
 	"hale/internal/wearables/storage"
 )
 
@@ -35,13 +36,17 @@ func (j *job) addRecords(key storage.SeriesKey, s *wearables.Samples, accepted [
 	}
 }
 
-// Accepts returns the samples of a batch that state an id and that Ingest would store. It
-// marks the sources of unknown devices.
+// Accepts returns the samples of a batch that state an id and that an ingester of new data
+// would store. It marks the sources of unknown devices.
 func (in *Ingester) Accepts(ctx context.Context, user users.User, b *wearables.Batch) (map[AcceptedRecord]bool, error) {
-	if in.ended(user) {
+	if wearables.HasIngestionEnded(in.db.Now(), user.IngestionEnd) {
 		return nil, nil
 	}
-	if err := in.checkDevices(ctx, user.Team, user.ID, b); err != nil {
+	devices := in.devices
+	if devices == nil { // one that reprocesses data has none
+		devices = &connections.KnownDevices{DB: in.db}
+	}
+	if err := devices.Mark(ctx, user.Team, user.ID, b); err != nil {
 		return nil, err
 	}
 	j := in.newJob(user, b)
