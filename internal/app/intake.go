@@ -37,7 +37,7 @@ func (a *App) intake() intake {
 	in.days.Ingester = in.ingester
 	in.zones = &zones.Service{Ingester: in.ingester}
 	in.uploads = &imports.Service{
-		DB: a.DB, Ledger: in.ledger, Sink: in.ingester, Dir: filepath.Join(a.Config.Data, "imports"), MaxUpload: int64(a.Config.ImportLimit),
+		DB: a.DB, Ledger: in.ledger, Dir: filepath.Join(a.Config.Data, "imports"), MaxUpload: int64(a.Config.ImportLimit),
 		Node: a.workers.node.ID, Log: a.Log, Records: a.Metrics.Records,
 	}
 	a.workers.add("upload sweeping", func(ctx context.Context) error { return in.uploads.KeepSwept(ctx, 10*time.Minute) })
@@ -46,6 +46,7 @@ func (a *App) intake() intake {
 		Imports: in.uploads, Dir: in.uploads.Dir, Log: a.Log,
 	}
 	in.deleting = &deletion.Service{DB: a.DB, Ingester: in.replay.Sink, Ledger: in.ledger}
+	in.uploads.Sink = in.deleting.Replacing(in.ingester)
 	in.rereads = &reread.Service{DB: a.DB, Imports: in.uploads, Deleting: in.deleting, Sink: in.replay.Sink}
 	in.demos = &demo.Service{DB: a.DB, Sink: in.ingester}
 	return in

@@ -113,16 +113,12 @@ func (d *Deletion) remove(ctx context.Context, tx *store.Tx, user users.User, s 
 
 // forget forgets the records of samples that were deleted.
 func (d *Deletion) forget(ctx context.Context, tx *store.Tx, s *storage.Series, times []int64) error {
-	from, to := d.Filter.bounds()
-	for _, at := range times {
-		if at < from || at >= to || d.DryRun {
-			continue
-		}
-		if err := storage.ForgetSampleRecords(ctx, tx, s, at, at); err != nil {
-			return err
-		}
+	if d.DryRun {
+		return nil
 	}
-	return nil
+	from, to := d.Filter.bounds()
+	within := slices.DeleteFunc(slices.Clone(times), func(at int64) bool { return at < from || at >= to })
+	return storage.ForgetRecordsAt(ctx, tx, s, within)
 }
 
 func digestsOf(user users.ID, records []string) []uuid.UUID {
@@ -161,9 +157,11 @@ func (s *Service) RemoveMoved(ctx context.Context, team teams.ID, id users.ID, b
 			return err
 		}
 		for _, resource := range slices.Sorted(maps.Keys(moved)) {
-			f := Filter{Resource: resource, Provider: b.Provider, ExternalIDs: moved[resource], Undo: true}
-			if _, err := s.Delete(ctx, tx, user, f); err != nil {
-				return err
+			for some := range slices.Chunk(moved[resource], maxExternalIDs) {
+				f := Filter{Resource: resource, Provider: b.Provider, ExternalIDs: some, Undo: true}
+				if _, err := s.Delete(ctx, tx, user, f); err != nil {
+					return err
+				}
 			}
 		}
 		return nil

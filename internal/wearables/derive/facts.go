@@ -62,6 +62,20 @@ type Facts map[civil.Date]DayFacts
 type Sleeper struct {
 	Source   wearables.Source
 	Segments []Segment
+
+	records []string // the ids of sessions; see Segment.record
+}
+
+// Add adds the segments of one session. A session with an id is never joined with another
+// one.
+func (s *Sleeper) Add(record string, all []Segment) {
+	if record != "" {
+		s.records = append(s.records, record)
+		for i := range all {
+			all[i].record = int32(len(s.records))
+		}
+	}
+	s.Segments = append(s.Segments, all...)
 }
 
 // Segment is a stretch of one stage of sleep, or of time in bed.
@@ -69,6 +83,7 @@ type Segment struct {
 	Start, End int64 // UTC microseconds
 	Offset     int32 // seconds east of UTC, or wearables.NoOffset
 	Stage      int8
+	record     int32 // number of its session's id, from 1; 0 if it has none
 }
 
 // Stages of sleep: the codes on the wire, and InBed, which is no stage but

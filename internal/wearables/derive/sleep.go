@@ -3,6 +3,7 @@ package derive
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
 	"slices"
 	"sort"
@@ -26,6 +27,7 @@ const (
 // session is one sleep as one source recorded it.
 type session struct {
 	source wearables.Source
+	record string // the provider's own id; empty if it has none
 	interval
 	stages []Segment // in order, without overlap, neighbours differ
 	inBed  bool      // the bounds come from time in bed
@@ -39,7 +41,7 @@ type session struct {
 func (d *Deriver) nights(ctx context.Context, found tracks, wanted map[civil.Date]bool, from, to int64) ([]wearables.Summary, error) {
 	var sessions []*session
 	for _, s := range d.Sleep {
-		sessions = append(sessions, sessionsOf(s.Source, s.between(from, to))...)
+		sessions = append(sessions, s.sessions(from, to)...)
 	}
 	for _, s := range sessions {
 		s.heart = valuesIn(found["heartrate"], s.interval, s.source)
@@ -89,6 +91,23 @@ func (s *Sleeper) between(from, to int64) []Segment {
 	}
 	part := slices.Clone(s.Segments[at(from):at(to)])
 	return slices.DeleteFunc(part, func(g Segment) bool { return g.End <= g.Start || g.End-g.Start > dayUS })
+}
+
+// sessions returns the sessions whose segments start in [from, to). Each id is one session;
+// the other segments are cut by their pauses.
+func (s *Sleeper) sessions(from, to int64) []*session {
+	byRecord := map[int32][]Segment{}
+	for _, part := range s.between(from, to) {
+		byRecord[part.record] = append(byRecord[part.record], part)
+	}
+	all := sessionsOf(s.Source, byRecord[0])
+	delete(byRecord, 0)
+	for _, number := range slices.Sorted(maps.Keys(byRecord)) {
+		one := sessionOf(s.Source, byRecord[number])
+		one.record = s.records[number-1]
+		all = append(all, one)
+	}
+	return all
 }
 
 // sessionsOf cuts the segments of one source, which are in order, into sessions.
@@ -258,7 +277,7 @@ type cycleBody struct {
 func (d *Deriver) sleepOf(s *session, found tracks) []wearables.Summary {
 	key := sessionKey(s.Start, s.source)
 	sleep := wearables.Summary{
-		Resource: "sleep", Key: key, Source: s.source,
+		Resource: "sleep", Key: key, Record: s.record, Source: s.source,
 		Date: s.day, Start: instant(s.Start), End: instant(s.End),
 	}
 	body := s.body()

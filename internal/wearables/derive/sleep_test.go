@@ -107,8 +107,8 @@ func TestNight(t *testing.T) {
 	d := &Deriver{
 		DB: storetest.SQLite(t), Provider: "apple_health_kit", User: users.User{ID: ids.FromUUID[users.User](uuid.Max)},
 		Sleep: []*Sleeper{
-			{phone, []Segment{night(InBed, -15, 480)}},
-			{watch, []Segment{night(InBed, 0, 480), night(Light, 10, 200), night(Deep, 200, 260), night(REM, 260, 300), night(Awake, 300, 310), night(Light, 310, 470)}},
+			{Source: phone, Segments: []Segment{night(InBed, -15, 480)}},
+			{Source: watch, Segments: []Segment{night(InBed, 0, 480), night(Light, 10, 200), night(Deep, 200, 260), night(REM, 260, 300), night(Awake, 300, 310), night(Light, 310, 470)}},
 		},
 	}
 	day := civil.MustParse("2024-07-01")

@@ -34,18 +34,20 @@ import (
 
 // service is one database with its API. Each situation has its own user in it.
 type service struct {
-	db   *store.DB
-	api  *api.API
-	sink *ingest.Ingester
-	team teams.Team
-	key  string
+	db       *store.DB
+	api      *api.API
+	sink     *ingest.Ingester
+	deleting *deletion.Service
+	team     teams.Team
+	key      string
 }
 
 func newService(t *testing.T, db *store.DB) *service {
 	t.Helper()
 	api.SetUpHuma()
 	s := &service{db: db, api: api.New(api.Deps{DB: db, BaseURL: "https://hale.example"}), sink: ingest.New(db), team: userstest.Team(t, db)}
-	h := &apiwearables.Handlers{API: s.api, Ingester: s.sink, Ledger: &ledger.Ledger{}, Deletions: &deletion.Service{DB: db, Ingester: s.sink}}
+	s.deleting = &deletion.Service{DB: db, Ingester: ingest.NewReprocessor(db)}
+	h := &apiwearables.Handlers{API: s.api, Ingester: s.sink, Ledger: &ledger.Ledger{}, Deletions: s.deleting}
 	s.api.Add(h.Routes()...)
 	s.api.Add(people.New(s.api).Routes()...)
 	userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
@@ -110,7 +112,7 @@ func (b *bed) imports(kind files.Kind, name string, content []byte) {
 	if err := kind.Check(path, 0); err != nil {
 		b.t.Fatalf("%s: %v", kind.Name, err)
 	}
-	var sink files.Sink = b.sink
+	sink := b.deleting.Replacing(b.sink)
 	if b.importing != uuid.Nil {
 		sink = recordingSink{b.sink, b.importing}
 	}

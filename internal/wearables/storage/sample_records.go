@@ -102,7 +102,17 @@ func WriteSampleRecords(ctx context.Context, tx *store.Tx, team, user uuid.UUID,
 // ForgetSampleRecords removes the ids of the samples of a series that start in a range,
 // both included.
 func ForgetSampleRecords(ctx context.Context, tx *store.Tx, s *Series, from, to int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM sample_records WHERE team_id = $1 AND user_id = $2 AND series_id = $3 AND at BETWEEN $4 AND $5`,
-		s.Team, s.User, s.ID, from, to)
+	_, err := tx.Exec(ctx, forgetRecords, s.Team, s.User, s.ID, from, to)
 	return err
+}
+
+const forgetRecords = `DELETE FROM sample_records WHERE team_id = $1 AND user_id = $2 AND series_id = $3 AND at BETWEEN $4 AND $5`
+
+// ForgetRecordsAt removes the ids of the samples of a series that start at some times.
+func ForgetRecordsAt(ctx context.Context, tx *store.Tx, s *Series, times []int64) error {
+	var b store.Batch
+	for _, at := range times {
+		b.Exec(nil, forgetRecords, s.Team, s.User, s.ID, at, at)
+	}
+	return tx.Run(ctx, &b)
 }

@@ -15,7 +15,7 @@ import (
 // writtenRecord holds the fields of a record besides its values. Times are milliseconds of
 // Unix time, offsets seconds, as on the platform; nil if absent or unreadable.
 type writtenRecord struct {
-	id       []byte // a UUID; nil when there is none
+	id       any // the bytes of a UUID, another id as text, or nil
 	modified int64
 	app      string
 	device   int64 // its type; noDevice when there is none
@@ -65,9 +65,15 @@ func gateway(d replies.Document, f *form) writtenRecord {
 	return w
 }
 
+// longestID bounds an id, in bytes.
+const longestID = 200
+
 func (w *writtenRecord) identify(id, modified string) {
-	if parsed, err := uuid.Parse(id); err == nil {
+	switch parsed, err := uuid.Parse(id); {
+	case err == nil && parsed.String() == strings.ToLower(id):
 		w.id = parsed[:]
+	case id != "" && len(id) <= longestID:
+		w.id = id
 	}
 	if at, err := time.Parse(time.RFC3339Nano, modified); err == nil {
 		w.modified = at.UnixMilli()

@@ -12,6 +12,7 @@ import (
 
 	"hale/internal/wearables"
 	"hale/internal/wearables/derive"
+	"hale/internal/wearables/formats/files"
 	"hale/internal/wearables/sports"
 )
 
@@ -60,7 +61,7 @@ func (m *importer) readWorkouts(ctx context.Context) error {
 		return nil
 	}
 	count := m.outcome.Type(name(exerciseTable))
-	more := m.db.column(exerciseTable, "", "uuid") + `, exercise_type, ` + m.db.column(exerciseTable, "", "title")
+	more := `exercise_type, ` + m.db.column(exerciseTable, "", "title")
 	var group []record
 	found := map[record]*workout{}
 	ids := map[*workout]int64{}
@@ -108,7 +109,7 @@ func (m *importer) readWorkouts(ctx context.Context) error {
 		if len(group) > 0 && (group[0].start != one.start || len(group) > longestGroup) {
 			settle()
 		}
-		w := m.workout(one, code, row[8], text(row[10]))
+		w := m.workout(one, code, text(row[10]))
 		group = append(group, one)
 		found[one], ids[w] = w, id
 		return nil
@@ -117,18 +118,22 @@ func (m *importer) readWorkouts(ctx context.Context) error {
 	return m.overDamage(err)
 }
 
-func (m *importer) workout(one record, code int64, id any, title string) *workout {
+func (m *importer) workout(one record, code int64, title string) *workout {
 	if len(title) > longestName {
 		title = ""
 	}
 	return &workout{record: one, Workout: derive.Workout{
-		ID: identifier(id), Title: title, Sport: sportOf(code), Source: m.sources.of(one.app, one.device, one.method),
+		ID: one.id, Title: title, Sport: sportOf(code), Source: m.sources.of(one.app, one.device, one.method),
 		Start: one.start, End: one.end, Offset: one.offset,
 	}}
 }
 
-// identifier returns a record's id as text, or "" if it has none.
+// identifier returns a record's id as text, or "" if it has none. The platform stores the
+// bytes of a UUID.
 func identifier(v any) string {
+	if id, ok := v.(string); ok && len(id) <= longestID {
+		return files.Text(id)
+	}
 	raw, ok := v.([]byte)
 	if !ok || len(raw) == 0 || len(raw) > 64 {
 		return ""

@@ -264,6 +264,7 @@ func drawRecords(r *rapid.T) string {
 		fmt.Fprintf(&b, "INSERT INTO %s_record_table (app_info_id, device_info_id, recording_method, time, zone_offset, %s) VALUES (%d, %s, %d, %d, %s, %s);",
 			part[0], part[1], app, device, method, at+app, zone, part[2]) // restingHeartRate rates of several apps at one time are not used
 	}
+	named := rapid.Bool().Draw(r, "named") // a writer gives an id to all nights or to none
 	for i := range rapid.IntRange(0, 4).Draw(r, "sessions") {
 		draw()
 		fmt.Fprintf(&b, "INSERT INTO heart_rate_record_table (row_id, app_info_id, device_info_id, recording_method, start_time, start_zone_offset, end_time) VALUES (%d, %d, %s, %d, %d, %s, %d);", i+1, app, device, method, at, zone, at+900_000)
@@ -271,7 +272,11 @@ func drawRecords(r *rapid.T) string {
 			fmt.Fprintf(&b, "INSERT INTO heart_rate_record_series_table VALUES (%d, %d, %d);", i+1, 60+int64(n)+app, at+int64(n)*60_000)
 		}
 		fmt.Fprintf(&b, "INSERT INTO exercise_session_record_table (row_id, uuid, app_info_id, device_info_id, recording_method, start_time, start_zone_offset, end_time, exercise_type) VALUES (%d, X'%032x', %d, %s, %d, %d, %s, %d, 33);", i+1, i+1, app, device, method, at, zone, at+1_800_000)
-		fmt.Fprintf(&b, "INSERT INTO sleep_session_record_table (row_id, app_info_id, device_info_id, recording_method, start_time, start_zone_offset, end_time, end_zone_offset) VALUES (%d, %d, %s, %d, %d, %s, %d, %s);", i+1, app, device, method, at, zone, at+14_400_000, zone)
+		id := "NULL"
+		if named {
+			id = fmt.Sprintf("X'%032x'", i+1)
+		}
+		fmt.Fprintf(&b, "INSERT INTO sleep_session_record_table (row_id, uuid, app_info_id, device_info_id, recording_method, start_time, start_zone_offset, end_time, end_zone_offset) VALUES (%d, %s, %d, %s, %d, %d, %s, %d, %s);", i+1, id, app, device, method, at, zone, at+14_400_000, zone)
 		for n := range rapid.IntRange(0, 3).Draw(r, "stages") {
 			fmt.Fprintf(&b, "INSERT INTO sleep_stages_table VALUES (%d, %d, %d, %d);", i+1, at+int64(n)*3_600_000, at+int64(n+1)*3_600_000, rapid.IntRange(0, 7).Draw(r, "stage"))
 		}
@@ -489,10 +494,21 @@ func (c columns) add(f *form, w *writtenRecord, values ...any) (int64, bool, err
 	if f.span {
 		times = 4
 	}
-	if len(commonColumns)+times+len(values) != len(layout[f.table]) || len(w.id) != 0 && len(w.id) != 16 {
+	if len(commonColumns)+times+len(values) != len(layout[f.table]) || !isID(w.id) {
 		c.t.Errorf("%s gets %v", f.table, values)
 	}
 	return 1, false, c.insert(f.table, make([]any, len(layout[f.table]))...)
+}
+
+// isID reports whether an id has one of the three forms of writtenRecord.
+func isID(id any) bool {
+	switch id := id.(type) {
+	case []byte:
+		return len(id) == 16
+	case string:
+		return id != "" && len(id) <= longestID
+	}
+	return id == nil
 }
 
 func (c columns) samplesOf(f *form, w *writtenRecord) (int64, error) {

@@ -21,6 +21,14 @@ type record struct {
 	value, value2       float64
 	source              string // of glucose: the source type of its specimen
 	where               string // of a thermometer
+	id                  string // the platform's; empty for one of the samples of a series
+}
+
+// withoutID returns the record without its id, to compare the contents of two.
+func (r *record) withoutID() record {
+	plain := *r
+	plain.id = ""
+	return plain
 }
 
 // statement selects the rows of a rule's table in order of time. So copies are
@@ -59,17 +67,21 @@ func (db *database) statement(r *rule) (text string, ok bool) {
 	if value2 == "" {
 		value2 = "NULL"
 	}
+	id := "NULL" // a year of heart rate would have millions
+	if r.shape != series {
+		id = db.column(table, prefix, "uuid")
+	}
 	location := "NULL"
 	if r.where != nil {
 		location = db.column(table, prefix, "measurement_location")
 	}
 	return `SELECT ` + db.column(table, prefix, "app_info_id") + `, ` + db.column(table, prefix, "device_info_id") + `, ` +
 		db.column(table, prefix, "recording_method") + `, ` + start + `, ` + db.column(table, prefix, offset) + `, ` +
-		end + `, ` + value + `, ` + value2 + `, ` + location + ` FROM ` + from + ` ORDER BY ` + start, true
+		end + `, ` + value + `, ` + value2 + `, ` + location + `, ` + id + ` FROM ` + from + ` ORDER BY ` + start, true
 }
 
 // statementColumns counts the columns that a statement selects.
-const statementColumns = 9
+const statementColumns = 10
 
 // read reads a table. It keeps data before damage, and the next table is still read.
 func (m *importer) read(ctx context.Context, r *rule) error {
@@ -124,6 +136,7 @@ func (m *importer) record(r *rule, row []any, count *files.TypeCount) (one recor
 	one.app, _ = integer(row[0])
 	one.device, _ = integer(row[1])
 	one.method, _ = integer(row[2])
+	one.id = identifier(row[9])
 	var good bool
 	if one.start, good = moment(row[3]); good {
 		one.end = one.start
@@ -178,7 +191,7 @@ func (m *importer) takeAll(ctx context.Context, r *rule, group []record, count *
 }
 
 // meal holds the food of each source at one moment. Diaries list food by food, while a
-// series has one value at a time.
+// series has one value at a time. The sum of several records has no id.
 func (m *importer) meal(group []record, count *files.TypeCount) (whole []record) {
 	slices.SortStableFunc(group, func(a, b record) int { return cmp.Compare(a.value, b.value) }) // so that sums are the same to the last digit
 	known := map[wearables.Source]int{}
@@ -192,7 +205,7 @@ func (m *importer) meal(group []record, count *files.TypeCount) (whole []record)
 		}
 		sum := &whole[i]
 		sum.value += one.value
-		sum.end, sum.offset = max(sum.end, one.end), max(sum.offset, one.offset)
+		sum.end, sum.offset, sum.id = max(sum.end, one.end), max(sum.offset, one.offset), ""
 		m.outcome.Records++
 		m.outcome.Report.Mapped++
 		count.Read++
@@ -219,9 +232,11 @@ func (m *importer) take(ctx context.Context, r *rule, one *record, count *files.
 	case span, length:
 		if r.resource != "" {
 			m.gather.Span(key, one.start, one.end, one.offset, one.value)
+			m.gather.Record(key, one.id)
 		}
 	case pair:
 		m.gather.Pair(key, one.start, one.offset, one.value, one.value2)
+		m.gather.Record(key, one.id)
 	case restingHeartRate:
 		value := one.value
 		m.store.Fact(localDate(one.start, one.offset), derive.DayFacts{RestingBPM: &value})
@@ -230,9 +245,12 @@ func (m *importer) take(ctx context.Context, r *rule, one *record, count *files.
 			m.person.Height, m.person.HeightAt = &value, one.start
 		}
 	case glucose:
-		m.gather.At(one.measured(key), one.start, one.offset, one.value)
+		key = one.measured(key)
+		m.gather.At(key, one.start, one.offset, one.value)
+		m.gather.Record(key, one.id)
 	case point, series:
 		m.gather.At(key, one.start, one.offset, one.value)
+		m.gather.Record(key, one.id)
 	}
 	return m.flush(ctx, false)
 }
@@ -273,8 +291,8 @@ func (m *importer) flush(ctx context.Context, end bool) error {
 
 // Apps that read from Health Connect and write the same data back make a second record
 // with the same start, end and value. The record of the device's own app stays; the
-// copy is left out and counted. A record that is repeated word for word, as one without
-// an id may be in JSON, is one as well.
+// copy is left out and counted. A record that is repeated word for word is one as well:
+// some programs write JSON without ids.
 //
 // Measurements are not compared: two apps may measure the same pulse, and every app's
 // samples are a series of their own.
@@ -294,7 +312,8 @@ func (m *importer) withoutCopies(group []record, category int64) []record {
 		mirrored := slices.ContainsFunc(group, func(o record) bool {
 			return o.app != r.app && o.end == r.end && o.value == r.value && m.better(&o, r, category)
 		})
-		if mirrored || slices.Contains(kept, *r) {
+		repeated := slices.ContainsFunc(kept, func(o record) bool { return o.withoutID() == r.withoutID() })
+		if mirrored || repeated {
 			m.outcome.Copies++
 			continue
 		}

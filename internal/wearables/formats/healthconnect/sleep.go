@@ -55,7 +55,7 @@ func (m *importer) readSleep(ctx context.Context) error {
 			sleepers[source] = s
 			all = append(all, s)
 		}
-		s.Segments = append(s.Segments, n.whole()...)
+		s.Add(n.id, n.whole())
 	}
 	for _, s := range all {
 		m.store.Sleep(s)
@@ -81,7 +81,7 @@ func (m *importer) readNights(ctx context.Context) (nights map[int64]*night, ord
 		return nights, nil, nil
 	}
 	count := m.outcome.Type(name(sleepTable))
-	err = m.db.query(ctx, m.db.sessions(sleepTable, "NULL, NULL, NULL"), sessionColumns, func(row []any) error {
+	err = m.db.query(ctx, m.db.sessions(sleepTable, "NULL, NULL"), sessionColumns, func(row []any) error {
 		m.outcome.Records++
 		count.Read++
 		id, one, ok := m.session(row)
@@ -147,12 +147,12 @@ func (m *importer) readStages(ctx context.Context, nights map[int64]*night) erro
 	return err
 }
 
-// sessions selects the records of a table of sessions in order of time, with three
+// sessions selects the records of a table of sessions in order of time, with two
 // additional columns.
 func (db *database) sessions(table, more string) string {
 	return `SELECT rowid, ` + db.column(table, "", "app_info_id") + `, ` + db.column(table, "", "device_info_id") + `, ` +
 		db.column(table, "", "recording_method") + `, start_time, ` + db.column(table, "", "start_zone_offset") + `, end_time, ` +
-		db.column(table, "", "end_zone_offset") + `, ` + more + ` FROM ` + table + ` ORDER BY start_time`
+		db.column(table, "", "end_zone_offset") + `, ` + db.column(table, "", "uuid") + `, ` + more + ` FROM ` + table + ` ORDER BY start_time`
 }
 
 const sessionColumns = 11
@@ -168,5 +168,6 @@ func (m *importer) session(row []any) (id int64, one record, ok bool) {
 	one.start, good = moment(row[4])
 	one.end, later = moment(row[6])
 	one.offset = m.zones.of(one.app, one.end, row[7])
+	one.id = identifier(row[8])
 	return id, one, ok && good && later && one.end > one.start
 }

@@ -144,16 +144,14 @@ func (s *staging) failed(err error) error {
 }
 
 // add adds a record and returns its row. twice is true if a record with the same
-// id already exists. The new record replaces the existing one if it was changed
-// later. Otherwise the existing one stays, and row is 0.
+// id already exists. The new record replaces the existing one, unless that was changed
+// later. Then the existing one stays, and row is 0.
 func (s *staging) add(f *form, w *writtenRecord, values ...any) (row int64, twice bool, err error) {
-	var id any // a nil slice would be an empty BLOB
 	if w.id != nil {
 		stays := false
 		if twice, stays, err = s.known(f, w); err != nil || stays {
 			return 0, twice, err
 		}
-		id = w.id
 	}
 	app, device, err := s.writer(w)
 	if err != nil {
@@ -161,15 +159,15 @@ func (s *staging) add(f *form, w *writtenRecord, values ...any) (row int64, twic
 	}
 	s.last[f.table]++
 	row = s.last[f.table]
-	all := []any{row, id, w.modified, app, device, w.method, w.start, w.startOffset}
+	all := []any{row, w.id, w.modified, app, device, w.method, w.start, w.startOffset}
 	if f.span {
 		all = append(all, w.end, w.endOffset)
 	}
 	return row, twice, s.insert(f.table, append(all, values...)...)
 }
 
-// known looks for a record with the same id, and removes it if the new one was
-// changed later. Samples without a record have no id.
+// known looks for a record with the same id, and removes it unless it was changed later
+// than the new one. Samples without a record have no id.
 func (s *staging) known(f *form, w *writtenRecord) (twice, stays bool, err error) {
 	if s.inserts[f.table] == nil {
 		return false, false, nil
@@ -179,7 +177,7 @@ func (s *staging) known(f *form, w *writtenRecord) (twice, stays bool, err error
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return false, false, nil
-	case err != nil || modified >= w.modified:
+	case err != nil || modified > w.modified:
 		return true, true, s.failed(err)
 	}
 	_, err = s.tx.ExecContext(s.ctx, `DELETE FROM `+f.table+` WHERE row_id = ?`, row) //nolint:gosec // a name of our layout

@@ -45,6 +45,18 @@ func (g *Gather) Pair(k Key, at int64, offset int32, value, value2 float64) {
 	g.At(k, at, offset, value)
 }
 
+// Record sets the provider's own id of the last sample of a series; empty means none.
+func (g *Gather) Record(k Key, id string) {
+	if id == "" {
+		return
+	}
+	s := g.series(k)
+	for len(s.Record) < s.Len()-1 {
+		s.Record = append(s.Record, "")
+	}
+	s.Record = append(s.Record, id)
+}
+
 func (g *Gather) series(k Key) *wearables.Samples {
 	s, ok := g.byKey[k]
 	if !ok {
@@ -62,6 +74,9 @@ func (g *Gather) series(k Key) *wearables.Samples {
 func (g *Gather) Take() []wearables.Samples {
 	all := make([]wearables.Samples, len(g.order))
 	for i, s := range g.order {
+		for s.Record != nil && len(s.Record) < s.Len() {
+			s.Record = append(s.Record, "")
+		}
 		all[i] = *s
 	}
 	*g = Gather{}
