@@ -297,6 +297,7 @@ func (w *summaryPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 		if err == nil && !gone {
 			gone, err = w.isOfDeletedSleep(ctx, tx, j)
 		}
+		gone = gone || w.isOfEarlierSleep(j)
 		if err != nil {
 			return err
 		}
@@ -318,6 +319,7 @@ func (w *summaryPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 	crosses := w.Source.IsOtherTransport(&w.was.Source)
 	if crosses {
 		w.source = w.was.Source
+		w.dropFollowing(older, newer)
 	}
 	if w.Whole && !crosses {
 		older = w.replace(older, newer)

@@ -22,7 +22,7 @@ type situation struct {
 
 func table() []situation {
 	return slices.Concat(identityRows(), timeRows(), totalRows(), correctionRows(), duplicateRows(), shiftRows(), bodyRows(), noteRows(),
-		deletedNightRows(), undoneImportRows(), undoneOrderRows(), confirmedImportRows(), repeatedImportRows(), lateVersionRows(), croppedZoneRows(), fileRecordRows())
+		deletedNightRows(), undoneImportRows(), undoneOrderRows(), confirmedImportRows(), repeatedImportRows(), lateVersionRows(), croppedZoneRows(), fileRecordRows(), transportedNightRows())
 }
 
 func TestSituations(t *testing.T) {
