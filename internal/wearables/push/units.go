@@ -79,12 +79,12 @@ var conversions = map[string]map[string]units.Scale{
 // scales maps the spellings of a unit, with spaces between them, to its scale.
 type scales map[string]units.Scale
 
-// unitNames maps each spelling to its scale.
+// unitNames maps each spelling to its scale. People write fl_oz with a space, too.
 func unitNames(all scales) map[string]units.Scale {
 	each := map[string]units.Scale{}
 	for spellings, scale := range all {
 		for word := range strings.FieldsSeq(spellings) {
-			each[word] = scale
+			each[word], each[strings.ReplaceAll(word, "_", " ")] = scale, scale
 		}
 	}
 	return each

@@ -28,6 +28,8 @@ func TestConvert(t *testing.T) {
 		{"glucose", "", "mmol<180.1558800000541>/L", 5.5, 5.5},
 		{"waist_circumference", "", "inches", 10, 25.4},
 		{"water", "", "L", 0.35, 350},
+		{"water", "", "fl oz", 10, 295.735295625},
+		{"water", "", "fl_oz_us", 10, 295.735295625},
 		{"body_weight", "", "g", 71_300, 71.3},
 		{"body_weight", "", "lb", 100, 45.359237},
 		{"distance", "", "mi", 26.2, 26.2 * 1609.344},
