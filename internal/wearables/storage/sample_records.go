@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +34,8 @@ func SampleRecordID(user uuid.UUID, id string) uuid.UUID {
 // recordsAtOnce bounds the ids of one statement.
 const recordsAtOnce = 500
 
-// SamplesOfRecords returns the places of samples by their ids.
+// SamplesOfRecords returns the places of samples by their ids, in the order of series and
+// time. The statement has no ORDER BY: SQLite would read all rows of the user in that order.
 func SamplesOfRecords(ctx context.Context, tx *store.Tx, team, user uuid.UUID, records []uuid.UUID) (all []SampleRecord, err error) {
 	for some := range slices.Chunk(records, recordsAtOnce) {
 		args := []any{team, user}
@@ -46,12 +48,16 @@ func SamplesOfRecords(ctx context.Context, tx *store.Tx, team, user uuid.UUID, r
 			return nil, err
 		}
 	}
+	slices.SortFunc(all, func(a, b SampleRecord) int {
+		return cmp.Or(cmp.Compare(a.Series, b.Series), cmp.Compare(a.At, b.At))
+	})
 	return all, nil
 }
 
+const selectRecords = `SELECT record_id, series_id, at FROM sample_records WHERE team_id = $1 AND user_id = $2 AND record_id IN `
+
 func appendSampleRecords(ctx context.Context, tx *store.Tx, all []SampleRecord, list string, args []any) ([]SampleRecord, error) {
-	rows, err := tx.Query(ctx, `SELECT record_id, series_id, at FROM sample_records
-		WHERE team_id = $1 AND user_id = $2 AND record_id IN (`+list+`) ORDER BY series_id, at`, args...)
+	rows, err := tx.Query(ctx, selectRecords+`(`+list+`)`, args...)
 	if err != nil {
 		return nil, err
 	}

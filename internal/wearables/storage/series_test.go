@@ -7,6 +7,14 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
+// A person may have millions of samples with ids: the places of some are looked up.
+func TestRecordsAreLookedUp(t *testing.T) {
+	plan := storetest.Plan(t, storetest.SQLite(t), selectRecords+`($3, $4)`, 4)
+	if !strings.Contains(plan, "sample_records_by_record (user_id=? AND record_id=?)") {
+		t.Errorf("planned as\n%s", plan)
+	}
+}
+
 // A person may have thousands of series: where they begin and end is looked up.
 func TestExtentsAreLookedUp(t *testing.T) {
 	plan := storetest.Plan(t, storetest.SQLite(t), selectSeries+` AND resource = $3`+inSeriesOrder, 3)
