@@ -70,7 +70,7 @@ type Progress struct {
 // Service receives uploads and runs imports. Set its fields before the first use.
 type Service struct {
 	DB   *store.DB
-	Sink files.Sink // *ingest.Ingester
+	Sink files.Sink // stores the data; see deletion.Service.Replacing
 	// Ledger stores the files; nil stores none.
 	Ledger *ledger.Ledger
 	Dir    string // the spool folder; created if absent
