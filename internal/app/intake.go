@@ -20,7 +20,6 @@ import (
 // intake holds the parts that store wearable data, and read it again.
 type intake struct {
 	ingester *ingest.Ingester
-	zones    *zones.Service
 	days     *days.Service
 	ledger   *ledger.Ledger
 	uploads  *imports.Service
@@ -35,7 +34,6 @@ func (a *App) intake() intake {
 	in := intake{ledger: &ledger.Ledger{}, days: &days.Service{}}
 	in.ingester = ingest.New(a.DB, in.days.Changed)
 	in.days.Ingester = in.ingester
-	in.zones = &zones.Service{Ingester: in.ingester}
 	in.uploads = &imports.Service{
 		DB: a.DB, Ledger: in.ledger, Dir: filepath.Join(a.Config.Data, "imports"), MaxUpload: int64(a.Config.ImportLimit),
 		Node: a.workers.node.ID, Log: a.Log, Records: a.Metrics.Records,
@@ -53,5 +51,5 @@ func (a *App) intake() intake {
 }
 
 func (in intake) jobs() []jobs.Handler {
-	return append(in.demos.Jobs(), in.uploads.Job(), in.replay.Job(), in.zones.Job(), in.days.Job(), in.deleting.Job(), in.rereads.Job())
+	return append(in.demos.Jobs(), in.uploads.Job(), in.replay.Job(), zones.Job(), in.days.Job(), in.deleting.Job(), in.rereads.Job())
 }

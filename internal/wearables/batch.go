@@ -39,7 +39,8 @@ type Summary struct {
 	Deleted bool
 	// Body holds the resource's wire fields (reference 7.5). The store adds id,
 	// user_id, source, created_at and updated_at. If Body has no date,
-	// calendar_date, or start and end of a session, the store fills them.
+	// calendar_date, or start and end of a session, the store fills them. ComputedMember
+	// lists the fields that Hale computed.
 	Body json.RawMessage
 }
 
@@ -60,6 +61,9 @@ type Stream struct {
 	Power       []float64 // W
 	Resistance  []float64 // the machine's own unit
 	Temperature []float64 // °C
+	// HeartComputed says that Hale took the heart rate from samples. It follows them. Without
+	// a column of a sensor or a route, all elements are theirs.
+	HeartComputed bool
 }
 
 // Batch holds the data of one call of Ingest, which stores it in one transaction

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -46,6 +47,11 @@ func (s *Stream) columns() []column {
 // Span returns the time of a stream with elements.
 func (s *Stream) Span() Range {
 	return Range{time.UnixMicro(s.Time[0]).UTC(), time.UnixMicro(s.Time[len(s.Time)-1]).UTC()}
+}
+
+// HasSensors reports whether the stream has any column but heart rate.
+func (s *Stream) HasSensors() bool {
+	return slices.ContainsFunc(s.columns(), func(c column) bool { return c.name != "heartrate" && len(*c.values) > 0 })
 }
 
 // Check returns an error unless the columns have equal lengths and times increase.
@@ -93,7 +99,12 @@ func AppendStream(dst []byte, s *Stream) []byte {
 	return append(dst, '}')
 }
 
-const streamVersion = 1
+// Versions of the stored form. Their layout is the same. In the second one the heart rate
+// is from samples: see Stream.
+const (
+	streamVersion         = 1
+	streamVersionOfHearts = 2
+)
 
 // How an array of a stream is stored; its first byte.
 const (
@@ -109,7 +120,11 @@ func (s *Stream) Pack() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	dst := binary.AppendUvarint([]byte{streamVersion}, uint64(len(times)))
+	version := byte(streamVersion)
+	if s.HeartComputed {
+		version = streamVersionOfHearts
+	}
+	dst := binary.AppendUvarint([]byte{version}, uint64(len(times)))
 	dst = append(dst, times...)
 	for _, c := range s.columns() {
 		dst = appendArray(dst, *c.values)
@@ -138,9 +153,10 @@ func appendArray(dst []byte, v []float64) []byte {
 
 // UnpackStream reads the result of Pack. Any input is safe.
 func UnpackStream(data []byte) (*Stream, error) {
-	if len(data) == 0 || data[0] != streamVersion {
+	if len(data) == 0 || data[0] != streamVersion && data[0] != streamVersionOfHearts {
 		return nil, errStream
 	}
+	heartComputed := data[0] == streamVersionOfHearts
 	size, n := binary.Uvarint(data[1:])
 	data = data[1+max(n, 0):]
 	if n <= 0 || size > uint64(len(data)) {
@@ -151,7 +167,7 @@ func UnpackStream(data []byte) (*Stream, error) {
 		return nil, err
 	}
 	data = data[size:]
-	s := &Stream{Time: times.Time}
+	s := &Stream{Time: times.Time, HeartComputed: heartComputed}
 	for _, c := range s.columns() {
 		var err error
 		if *c.values, data, err = array(data, len(s.Time)); err != nil {

@@ -11,7 +11,7 @@ import (
 func TestStreamRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 200).Draw(t, "n")
-		var s Stream
+		s := Stream{HeartComputed: rapid.Bool().Draw(t, "computed")}
 		for i := range n {
 			s.Time = append(s.Time, int64(i)*1_000_000)
 		}
@@ -35,8 +35,8 @@ func TestStreamRoundTrip(t *testing.T) {
 				t.Fatalf("%s came back as %v", c.name, *got.columns()[i].values)
 			}
 		}
-		if !slices.Equal(got.Time, s.Time) {
-			t.Fatalf("times came back as %v", got.Time)
+		if !slices.Equal(got.Time, s.Time) || got.HeartComputed != s.HeartComputed {
+			t.Fatalf("times came back as %v, computed: %v", got.Time, got.HeartComputed)
 		}
 		for i := range packed {
 			if _, err := UnpackStream(packed[:i]); err == nil {

@@ -5,7 +5,7 @@
 // stored when it runs. So any order of pushes and imports gives the same summaries. A
 // summary is removed if its samples belong to another day by then. If the phone itself
 // pushed an activity for a day, the day keeps that activity and no other. A sleep without
-// totals gets them from its stages.
+// totals gets them from its stages. The heart rate of workouts follows corrected samples.
 package days
 
 import (
@@ -26,6 +26,7 @@ import (
 	"hale/internal/wearables"
 	"hale/internal/wearables/deletion"
 	"hale/internal/wearables/derive"
+	"hale/internal/wearables/zones"
 )
 
 // Service derives summaries from pushed samples.
@@ -149,5 +150,5 @@ func (s *Service) Derive(ctx context.Context, db *store.DB, team teams.ID, a Arg
 	for day := a.First; !day.After(a.Last); day = day.AddDays(1) {
 		all = append(all, day)
 	}
-	return errors.Join(deletion.Renew(ctx, d, all), addTotals(ctx, d, a))
+	return errors.Join(deletion.Renew(ctx, d, all), addTotals(ctx, d, a), zones.Renew(ctx, db, d.User, a.Provider, all, time.Time{}))
 }

@@ -107,7 +107,10 @@ func withTotals(sleep *storage.StoredSummary, t sleepTotals) (s wearables.Summar
 	if json.Unmarshal(sleep.Body, &was) != nil || was != (sleepTotals{}) || t.Total*1e6 > end-start {
 		return s, false
 	}
-	body, err := json.Marshal(t)
+	body, err := json.Marshal(struct {
+		sleepTotals
+		Computed []string `json:"computed"` // see wearables.ComputedMember
+	}{t, []string{"deep", "light", "rem", "total"}})
 	if err != nil {
 		return s, false
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -16,6 +17,7 @@ import (
 	"hale/internal/wearables/providers"
 	"hale/internal/wearables/resources"
 	"hale/internal/wearables/storage"
+	"hale/internal/wearables/zones"
 )
 
 // Summaries of a day that were derived from deleted samples are derived again from the
@@ -33,7 +35,19 @@ func (s *Service) follow(ctx context.Context, user users.User, d *Deletion) erro
 	return errors.Join(
 		s.deriveEach(ctx, user, d.at.Days, derive.IsDerived),
 		s.deriveEach(ctx, user, d.at.RederiveDays, derive.FollowsSamples),
+		s.renewWorkouts(ctx, user, d.at.Days),
+		s.renewWorkouts(ctx, user, d.at.WorkoutDays),
 	)
+}
+
+// renewWorkouts computes the heart rate of workouts again.
+func (s *Service) renewWorkouts(ctx context.Context, user users.User, all map[string][]civil.Date) error {
+	for provider, days := range all {
+		if err := zones.Renew(ctx, s.DB, user, provider, days, time.Time{}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Service) deriveEach(ctx context.Context, user users.User, all map[string][]civil.Date, follows func(*storage.StoredSummary, civil.Date) bool) error {

@@ -498,6 +498,7 @@ func (d *Deletion) shiftSession(ctx context.Context, tx *store.Tx, user users.Us
 	if err != nil {
 		return err
 	}
+	d.noteWorkout(&now)
 	event, err := updated(tx, user, &now)
 	if err != nil {
 		return err

@@ -29,6 +29,9 @@ type position struct {
 	// RederiveDays has the days, by provider, whose pushed activity was deleted. Their activity
 	// is derived from samples.
 	RederiveDays map[string][]civil.Date `json:"again,omitempty"`
+	// WorkoutDays has the days, by provider, of workouts that were restored or moved without
+	// their samples.
+	WorkoutDays map[string][]civil.Date `json:"workouts,omitempty"`
 }
 
 // Bounds of a step.
@@ -305,6 +308,13 @@ func (d *Deletion) noteAgain(s *storage.StoredSummary) {
 	day, err := civil.ParseDate(s.Day)
 	if err == nil && !d.DryRun && s.Resource == "activity" && !derive.IsDerived(s, day) {
 		noteDay(&d.at.RederiveDays, s.Source.Provider, day)
+	}
+}
+
+// noteWorkout notes the day of a workout that was restored or moved, or whose stream was.
+func (d *Deletion) noteWorkout(s *storage.StoredSummary) {
+	if day, err := civil.ParseDate(s.Day); err == nil && s.Resource == "workouts" {
+		noteDay(&d.at.WorkoutDays, s.Source.Provider, day)
 	}
 }
 

@@ -256,6 +256,7 @@ func (u *undo) restoreSummary(ctx context.Context, tx *store.Tx, c *storage.Summ
 	if err != nil {
 		return err
 	}
+	u.noteWorkout(&restored)
 	event, err := updated(tx, u.user, &restored)
 	if err != nil {
 		return err
@@ -314,6 +315,7 @@ func (u *undo) writeBack(ctx context.Context, tx *store.Tx, r *storage.RemovedSu
 	if err != nil || !ok {
 		return err
 	}
+	u.noteWorkout(&s)
 	u.Report.count(s.Resource, s.Source.Provider, 0, s.BeginsOrDay(), s.BeginsOrDay()).Restored++
 	event, err := updated(tx, u.user, &s)
 	if err != nil {
@@ -359,6 +361,7 @@ func (u *undo) stream(ctx context.Context, tx *store.Tx, c *storage.StreamChange
 	if u.DryRun {
 		return nil
 	}
+	u.noteWorkout(&s)
 	if delta != 0 {
 		if before.n, before.packed, err = movedStream(before.packed, time.Duration(delta)*time.Microsecond); err != nil {
 			return err

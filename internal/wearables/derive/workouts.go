@@ -7,14 +7,12 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/twpayne/go-polyline"
 
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
-	"hale/internal/wearables/providers"
 	"hale/internal/wearables/storage"
 )
 
@@ -42,6 +40,7 @@ type workoutBody struct {
 	Steps      *int64    `json:"steps"`
 	Map        *routeMap `json:"map"`
 	ProviderID string    `json:"provider_id"`
+	Computed   []string  `json:"computed,omitempty"` // see wearables.ComputedMember
 }
 
 type routeMap struct {
@@ -103,7 +102,7 @@ func (d *Deriver) workout(ctx context.Context, tx *store.Tx, w *Workout, hearts 
 	if w.End-w.Start > longestWorkout {
 		return nil
 	}
-	found, err := load(ctx, tx, hearts, w.Start, w.End+1)
+	found, err := load(ctx, tx, hearts, w.Start, w.End)
 	if err != nil {
 		return err
 	}
@@ -117,8 +116,10 @@ func (d *Deriver) workout(ctx context.Context, tx *store.Tx, w *Workout, hearts 
 	if heart != nil {
 		if body.AverageHR == nil { // the app's own figures saw every beat
 			body.AverageHR, body.MaxHR = roundToInt(mean(heart.Value)), roundToInt(maxValue(heart.Value))
+			body.Computed = []string{averageField, maxField}
 		}
 		body.Zones = zones(heart, w.End, d.maximum(day))
+		body.Computed = append(body.Computed, zonesField)
 	}
 	if body.ProviderID == "" {
 		body.ProviderID = key
@@ -388,7 +389,7 @@ const mostInStream = 86_400
 // of a route that it belongs to.
 const nearSample = 10 * secondUS
 
-// streamOf builds the stream of a workout. With a route it has one row per place and
+// streamOf builds the stream of a workout from its stored heart rate. With a route it has one row per place and
 // the nearest heart rate. Without a route it has one row per heart-rate sample, or per
 // reading of the sensor with the most readings. Other readings fill the remaining
 // columns.
@@ -399,7 +400,7 @@ func streamOf(w *Workout, heart *track) (wearables.Stream, bool) {
 		if len(times) == 0 || len(times) > mostInStream {
 			return wearables.Stream{}, false
 		}
-		s := wearables.Stream{Time: slices.Clone(times), HeartRate: heartRatesAt(times, heart)}
+		s := wearables.Stream{Time: slices.Clone(times), HeartRate: heartRatesAt(times, heart), HeartComputed: heart != nil}
 		w.courses(&s)
 		return s, true
 	}
@@ -420,7 +421,7 @@ func streamOf(w *Workout, heart *track) (wearables.Stream, bool) {
 		s.Altitude[i], s.Velocity[i] = p.Altitude, p.Speed
 		s.Distance[i] = math.Round(along*100) / 100
 	}
-	s.HeartRate = heartRatesAt(s.Time, heart)
+	s.HeartRate, s.HeartComputed = heartRatesAt(s.Time, heart), heart != nil
 	w.courses(&s)
 	return s, true
 }
@@ -451,128 +452,6 @@ func heartRatesAt(times []int64, heart *track) []float64 {
 		}
 	}
 	return beats
-}
-
-// StoredWorkout is a workout that was stored without heart-rate zones.
-type StoredWorkout struct {
-	Key        string // of its Summary
-	stored     storage.StoredSummary
-	start, end int64 // UTC microseconds
-	day        civil.Date
-	mean, most *int64 // stated average and highest heart rate
-}
-
-// HeartOfWorkout holds the fields of a workout that follow from its heart rate, and its
-// stream.
-type HeartOfWorkout struct {
-	Zones   []int64 `json:"hr_zones"` // seconds in each of the six zones
-	Average *int64  `json:"average_hr"`
-	Max     *int64  `json:"max_hr"`
-
-	stream *wearables.Stream // nil if the workout has one
-}
-
-// WorkoutWithoutZones reads a stored workout. ok is false if the workout has zones, or no
-// start and end, or a key of another form than a session's. Keys of another form come
-// from a reader that has already seen the workout's heart rate. A pushed workout that
-// moved keeps the id of its first start: a changed one is read too.
-func WorkoutWithoutZones(s *storage.StoredSummary) (w StoredWorkout, ok bool) {
-	wire, err := storage.AppendSummary(nil, s, "")
-	if err != nil {
-		return w, false
-	}
-	var body struct {
-		Start  time.Time  `json:"time_start"`
-		End    time.Time  `json:"time_end"`
-		Date   civil.Date `json:"calendar_date"`
-		Zones  []int64    `json:"hr_zones"`
-		Mean   *int64     `json:"average_hr"`
-		Most   *int64     `json:"max_hr"`
-		Offset int32      `json:"timezone_offset"`
-	}
-	if json.Unmarshal(wire, &body) != nil || len(body.Zones) > 0 || body.Start.IsZero() || !body.End.After(body.Start) {
-		return w, false
-	}
-	w = StoredWorkout{
-		Key:    body.Start.UTC().Format(time.RFC3339Nano) + "|" + s.Source.Type + "|" + s.Source.AppID,
-		stored: *s, start: body.Start.UnixMicro(), end: body.End.UnixMicro(), day: body.Date,
-		mean: body.Mean, most: body.Most,
-	}
-	if w.day.IsZero() {
-		w.day = localDate(w.start, body.Offset)
-	}
-	p, _ := providers.Find(s.Source.Provider)
-	hasKey := wearables.SummaryID(s.User, s.Source.Provider, s.Resource, w.Key) == s.ID || s.Version > 1 && p.PushedByPhone()
-	return w, hasKey && w.end-w.start <= longestWorkout
-}
-
-// nearEnd is the tolerance at the end of a workout: heart rate that reaches this close
-// to the end counts as complete.
-const nearEnd = 2 * 60 * secondUS
-
-// Heart returns the fields that follow from the heart rate of the provider's series, or
-// of the workout's own stream. Stated averages and maxima stay. A workout without a
-// stream gets one. Heart returns nil if there is no heart rate, and, unless partly is
-// set, if it does not reach to the end.
-//
-// Reference 7.5, workouts.
-func (d *Deriver) Heart(ctx context.Context, tx *store.Tx, w *StoredWorkout, partly bool) (*HeartOfWorkout, error) {
-	hearts, err := d.seriesNamed(ctx, tx, "heartrate")
-	if err != nil {
-		return nil, err
-	}
-	found, err := load(ctx, tx, hearts, w.start, w.end+1)
-	if err != nil {
-		return nil, err
-	}
-	stored, err := storage.ReadStream(ctx, tx, &w.stored)
-	if err != nil {
-		return nil, err
-	}
-	heart := bestTrack(found["heartrate"], w.stored.Source)
-	if heart == nil {
-		heart = streamHeart(stored)
-	}
-	if heart == nil || !partly && w.end-heart.Time[heart.Len()-1] > nearEnd {
-		return nil, nil
-	}
-	h := &HeartOfWorkout{Zones: zones(heart, w.end, d.maximum(w.day)), Average: w.mean, Max: w.most}
-	if h.Average == nil && h.Max == nil { // neither without the other: they agree
-		h.Average, h.Max = roundToInt(mean(heart.Value)), roundToInt(maxValue(heart.Value))
-	}
-	if len(stored.Time) == 0 {
-		if s, ok := streamOf(&Workout{}, heart); ok {
-			s.WorkoutKey = w.Key
-			h.stream = &s
-		}
-	}
-	return h, nil
-}
-
-// streamHeart returns the heart rate of a workout's stream; nil if it has none.
-func streamHeart(s *wearables.Stream) *track {
-	t := &track{}
-	for i, v := range s.HeartRate {
-		if v > 0 { // not where it is missing
-			t.Time, t.Value = append(t.Time, s.Time[i]), append(t.Value, v)
-		}
-	}
-	if t.Len() == 0 {
-		return nil
-	}
-	return t
-}
-
-// AddTo adds the workout with its heart rate to a batch.
-func (h *HeartOfWorkout) AddTo(b *wearables.Batch, w *StoredWorkout) {
-	if h.stream != nil {
-		b.Streams = append(b.Streams, *h.stream)
-	}
-	b.Summaries = append(b.Summaries, wearables.Summary{
-		Resource: "workouts", Key: w.Key, Source: w.stored.Source, Date: w.stored.StatedDay(),
-		Start: instant(w.start), End: instant(w.end),
-		Body: encode(h),
-	})
 }
 
 // BirthFrom reads the birth date of a stored profile.

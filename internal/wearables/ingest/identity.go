@@ -441,7 +441,7 @@ func (w *summaryPlan) isEarlier(ctx context.Context, tx *store.Tx, j *job) (bool
 	if crosses := w.was != nil && w.Source.IsOtherTransport(&w.was.Source); crosses || w.isFragment() {
 		return w.isFragment(), nil
 	}
-	values := maps.Clone(w.fields) // bounds are those of the id, in seconds
+	values := maps.Clone(w.withoutComputed(w.fields)) // bounds are those of the id, in seconds
 	delete(values, w.document.Start)
 	delete(values, w.document.End)
 	key := storage.SummaryKey{ID: earlierID(j.user, w.Resource, &w.Source, w.Start.Unix(), w.End.Unix())}
@@ -523,7 +523,7 @@ func (w *summaryPlan) isCorrected(ctx context.Context, tx *store.Tx, j *job) (bo
 	if w.was == nil || j.importID == uuid.Nil && (!j.in.reprocess || j.pushed) {
 		return false, nil
 	}
-	values := maps.Clone(w.fields) // bounds are those of the id, in seconds
+	values := maps.Clone(w.withoutComputed(w.fields)) // bounds are those of the id, in seconds
 	start, end := int64(0), int64(0)
 	if w.document.Start != "" {
 		delete(values, w.document.Start)

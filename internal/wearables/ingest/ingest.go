@@ -200,7 +200,9 @@ func (j *job) plan(ctx context.Context, tx *store.Tx) (err error) {
 func (j *job) changes() bool {
 	return j.also != nil || j.connects() || len(j.followed) > 0 || j.refusedAll() || len(j.newRecords) > 0 ||
 		slices.ContainsFunc(j.series, func(w *seriesPlan) bool { return len(w.blocks) > 0 }) ||
-		slices.ContainsFunc(j.summaries, func(w *summaryPlan) bool { return w.verb != "" || w.measured || w.refiled || w.states }) ||
+		slices.ContainsFunc(j.summaries, func(w *summaryPlan) bool {
+			return w.verb != "" || w.measured || w.refiled || w.remarked || w.states
+		}) ||
 		slices.ContainsFunc(j.deleted, (*deletedPlan).changes) ||
 		j.waits() || slices.ContainsFunc(j.streams, func(w *streamPlan) bool { return w.verb != "" || w.states })
 }

@@ -103,7 +103,7 @@ func changedFields(older, newer []byte) ([]string, error) {
 	}
 	var names []string
 	for name, v := range b {
-		if !bytes.Equal(a[name], v) {
+		if name != wearables.ComputedMember && !bytes.Equal(a[name], v) {
 			names = append(names, name)
 		}
 	}

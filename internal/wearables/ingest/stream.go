@@ -3,7 +3,6 @@ package ingest
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -112,28 +111,5 @@ func (w *streamPlan) write(ctx context.Context, tx *store.Tx, j *job) ([]events.
 	if !j.announces || w.verb == "" {
 		return nil, nil
 	}
-	return []events.New{j.event(resources.DailyEvent(wearables.WorkoutStream, w.verb), j.streamPayload(&workout))}, nil
-}
-
-const streamMessage = "The stream is too large for an event. Read it at /v2/timeseries/workouts/{workout_id}/stream."
-
-// streamPayload returns the payload of the event, which does not hold the stream.
-//
-// Spec: Events, workout stream events.
-func (j *job) streamPayload(workout *storage.StoredSummary) []byte {
-	var known struct {
-		ProviderID string          `json:"provider_id"`
-		Sport      json.RawMessage `json:"sport"`
-	}
-	_ = json.Unmarshal(workout.Body, &known) // absent fields stay empty
-	dst := wearables.AppendUUID([]byte(`{"user_id":`), j.user)
-	dst = wearables.AppendUUID(append(dst, `,"workout_id":`...), workout.ID)
-	dst = wearables.AppendText(append(dst, `,"provider_id":`...), known.ProviderID)
-	dst = wearables.AppendText(append(dst, `,"message":`...), streamMessage)
-	dst = wearables.AppendSource(append(dst, `,"source":`...), workout.Source, j.logos())
-	dst = append(dst, `,"sport":`...)
-	if known.Sport == nil {
-		known.Sport = []byte("null")
-	}
-	return append(append(dst, known.Sport...), '}')
+	return []events.New{j.event(resources.DailyEvent(wearables.WorkoutStream, w.verb), storage.AppendStreamNotice(nil, &workout, j.logos()))}, nil
 }

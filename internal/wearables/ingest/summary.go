@@ -32,6 +32,7 @@ type summaryPlan struct {
 	key      uuid.UUID // SummaryID of its Key
 	record   uuid.UUID // RecordID of its Record
 	fields   map[string]any
+	computed []string   // the fields that Hale computed
 	undated  bool       // a session of which no version in the batch states the day
 	given    civil.Date // the day before plan sets it
 
@@ -55,6 +56,7 @@ type summaryPlan struct {
 	refiled   bool  // only its day or its record changed, or whether the day is stated: none is in the body
 	measured  bool  // of a profile: the same height was measured later
 	states    bool  // the stored version, which is of an import
+	remarked  bool  // only the list of computed fields changed
 	version   int64 // the new one
 	createdAt time.Time
 	body      []byte // canonical
@@ -97,7 +99,7 @@ func (j *job) addSummary(byKey map[uuid.UUID][]*summaryPlan, document *wearables
 		reason = refuseSource(&s.Source)
 	}
 	w := &summaryPlan{
-		document: document, part: part, fields: fields,
+		document: document, part: part, fields: fields, computed: takeComputed(fields),
 		key:    wearables.SummaryID(j.user, s.Source.Provider, s.Resource, s.Key),
 		record: wearables.RecordID(j.user, s.Source.Provider, s.Resource, s.Record),
 	}
@@ -176,8 +178,9 @@ func (l *limits) checkSummary(document *wearables.Document, s *wearables.Summary
 // replaceWith merges a later version of the batch into w.
 func (w *summaryPlan) replaceWith(later *summaryPlan) {
 	if later.Whole {
-		w.fields = later.fields
+		w.fields, w.computed = later.fields, later.computed
 	} else {
+		w.computed = computedAfter(w.computed, w.fields, later.fields, later.computed)
 		overlay(w.fields, later.fields)
 	}
 	whole := w.Whole
@@ -275,20 +278,22 @@ func (w *summaryPlan) rank() int { return slices.Index(wearables.Documents(), w.
 
 // plan compares the summary with what is stored.
 func (w *summaryPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
-	w.verb, w.tooLarge, w.earlier, w.measured, w.refiled, w.states, w.begins, w.Date = "", false, false, false, false, false, w.Start, w.given
+	w.verb, w.tooLarge, w.earlier, w.begins, w.Date = "", false, false, w.Start, w.given
+	w.measured, w.refiled, w.remarked, w.states = false, false, false, false
 	w.source = w.Source
 	if !w.isPlanned() {
 		return nil
 	}
 	if w.was == nil {
 		whole := maps.Clone(w.withNewestHeight(nil, &storage.StoredSummary{}, tx.Now()))
+		statedFields := w.withoutComputed(whole)
 		key, err := w.newKey(ctx, tx, j)
 		if err != nil {
 			return err
 		}
-		gone, err := storage.IsDeletedSummary(ctx, tx, j.team, j.user, key, whole)
+		gone, err := storage.IsDeletedSummary(ctx, tx, j.team, j.user, key, statedFields)
 		for i := 0; err == nil && !gone && i < len(j.readBefore); i++ {
-			key, was := w.misread(whole, j.readBefore[i])
+			key, was := w.misread(statedFields, j.readBefore[i])
 			gone, err = storage.IsDeletedSummary(ctx, tx, j.team, j.user, key, was)
 		}
 		if err == nil && !gone {
@@ -304,6 +309,7 @@ func (w *summaryPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 		overlay(whole, w.fallbackFields(j))
 		w.setSleep(whole)
 		w.setDay(whole, civil.Date{})
+		setComputed(whole, slices.Clone(w.computed))
 		if w.earlier = gone; w.fits(whole) && !gone {
 			w.verb, w.version = created, 1
 		}
@@ -321,20 +327,14 @@ func (w *summaryPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 		w.source = w.was.Source
 		w.dropFollowing(older, newer)
 	}
-	if w.Whole && !crosses {
-		older = w.replace(older, newer)
-	} else {
-		overlay(older, newer)
-	}
-	overlay(older, same)
-	removeLonger(w.document, older)
+	older = w.mergeInto(older, newer, same, !crosses, j.in.reprocess)
 	w.setSleep(older)
 	w.setDay(older, stated)
 	w.createdAt = w.was.CreatedAt
 	// A moved record does not come back to the time of before, and a deleted one not as a
 	// version of another one.
 	if !w.sameBounds(w.was) || w.record != uuid.Nil && w.record != w.was.Record {
-		gone, err := storage.IsDeletedSummary(ctx, tx, j.team, j.user, w.deletedKey(), w.fields)
+		gone, err := storage.IsDeletedSummary(ctx, tx, j.team, j.user, w.deletedKey(), w.withoutComputed(w.fields))
 		if err == nil && !gone {
 			gone, err = w.isEarlier(ctx, tx, j)
 		}
@@ -343,16 +343,18 @@ func (w *summaryPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 			return err
 		}
 	}
-	if w.fits(older) && !bytes.Equal(w.body, w.was.Body) && len(w.replaced) == 0 {
+	changed := w.fits(older) && !sameValues(w.body, w.was.Body)
+	if changed && len(w.replaced) == 0 {
 		if gone, err := w.isCorrected(ctx, tx, j); err != nil || gone {
 			w.earlier = gone
 			return err
 		}
 	}
-	if !w.tooLarge && (!bytes.Equal(w.body, w.was.Body) || !w.source.Same(w.was.Source) || len(w.replaced) > 0) {
+	if !w.tooLarge && (changed || !w.source.Same(w.was.Source) || len(w.replaced) > 0) {
 		w.verb, w.version = updated, w.was.Version+1
 		return nil
 	}
+	w.remarked = !w.tooLarge && !bytes.Equal(w.body, w.was.Body)
 	w.measured, w.version = w.begins.After(w.was.Measured) && w.Resource == wearables.ProfileResource, w.was.Version
 	w.refiled = w.document.Dated && w.document.Start != "" && (w.Date.String() != w.was.Day || w.stated && !w.was.DayStated) ||
 		w.record != uuid.Nil && w.record != w.was.Record
@@ -406,7 +408,7 @@ func (w *summaryPlan) fits(whole map[string]any) bool {
 // write stores the planned version and returns its event, or ErrStale.
 func (w *summaryPlan) write(ctx context.Context, tx *store.Tx, j *job) ([]events.New, error) {
 	if w.verb == "" {
-		return nil, errors.Join(w.writeMeasured(ctx, tx, j), w.writeDay(ctx, tx, j), w.writeStated(ctx, tx, j))
+		return nil, errors.Join(w.writeMeasured(ctx, tx, j), w.writeDay(ctx, tx, j), w.writeMarks(ctx, tx, j), w.writeStated(ctx, tx, j))
 	}
 	d := storage.StoredSummary{
 		ID: w.id, Team: j.team, User: j.user, Resource: w.Resource, Source: w.source, Body: w.body,

@@ -26,6 +26,9 @@ func readDocument(d *wearables.Document, s *wearables.Summary) (fields map[strin
 		return nil, wearables.BadDocument
 	}
 	for name, v := range fields {
+		if name == wearables.ComputedMember {
+			continue
+		}
 		f, ok := d.Settable(name)
 		if !ok || !f.Holds(v) {
 			return nil, wearables.BadDocument
@@ -93,22 +96,15 @@ func overlayShaped(older, newer map[string]any, shapeOf func(name string) *weara
 	}
 }
 
-// computedFields lists fields that Hale computes for a summary without them. A version that
-// does not have them keeps them while its bounds are the same.
-var computedFields = map[string][]string{
-	"workouts": {"hr_zones", "average_hr", "max_hr"},
-	"sleep":    {"deep", "light", "rem", "total"},
-}
-
 // placeFields say where the person was.
 var placeFields = []string{"timezone_offset", "time_zone"}
 
 // replace returns a complete version. It keeps from the older one the fields that no
 // sender states: the place that a fallback gave, and computed values.
-func (w *summaryPlan) replace(older, newer map[string]any) map[string]any {
-	kept := placeFields
-	if w.sameBounds(w.was) {
-		kept = slices.Concat(kept, computedFields[w.Resource], []string{"calendar_date", "date"})
+func (w *summaryPlan) replace(older, newer map[string]any, computed []string) map[string]any {
+	kept, sameBounds := placeFields, w.sameBounds(w.was)
+	if sameBounds {
+		kept = slices.Concat(kept, []string{"calendar_date", "date"})
 	}
 	whole := maps.Clone(newer)
 	for _, name := range kept {
@@ -116,7 +112,32 @@ func (w *summaryPlan) replace(older, newer map[string]any) map[string]any {
 			whole[name] = older[name]
 		}
 	}
+	for _, name := range computed {
+		if sameBounds && newer[name] == nil && older[name] != nil {
+			whole[name] = older[name]
+		}
+	}
 	return whole
+}
+
+// mergeInto returns the document with the fields of a newer version. same are the stored
+// texts of its moments. A version of another transport never replaces the whole. A
+// reprocessed one keeps all fields that Hale may have computed before it listed them.
+func (w *summaryPlan) mergeInto(older, newer, same map[string]any, replaces, reprocessed bool) map[string]any {
+	computed := dropRestated(w.Resource, older, newer)
+	after := computedAfter(computed, older, newer, w.computed)
+	if reprocessed {
+		computed = slices.Concat(computedFields[w.Resource]...)
+	}
+	if w.Whole && replaces {
+		older = w.replace(older, newer, computed)
+	} else {
+		overlay(older, newer)
+	}
+	overlay(older, same)
+	removeLonger(w.document, older)
+	setComputed(older, after)
+	return older
 }
 
 // withStoredPlace returns the fields of the version. If the version has only the place

@@ -22,7 +22,8 @@ type situation struct {
 
 func table() []situation {
 	return slices.Concat(identityRows(), timeRows(), totalRows(), correctionRows(), duplicateRows(), shiftRows(), bodyRows(), noteRows(),
-		deletedNightRows(), undoneImportRows(), undoneOrderRows(), confirmedImportRows(), repeatedImportRows(), lateVersionRows(), croppedZoneRows(), fileRecordRows(), transportedNightRows())
+		deletedNightRows(), undoneImportRows(), undoneOrderRows(), confirmedImportRows(), repeatedImportRows(), lateVersionRows(), croppedZoneRows(),
+		fileRecordRows(), transportedNightRows(), workoutHeartRows(), sleepTotalRows())
 }
 
 func TestSituations(t *testing.T) {

@@ -29,8 +29,7 @@ func runDerive(provider string) step {
 // runZones runs the job that a workout enqueues.
 func runZones() step {
 	return func(b *bed) {
-		s := zones.Service{Ingester: b.sink}
-		if _, err := s.AddZones(store.WithTeam(b.t.Context(), b.team.ID.UUID()), b.db, b.team.ID, b.user.ID); err != nil {
+		if _, err := zones.AddZones(store.WithTeam(b.t.Context(), b.team.ID.UUID()), b.db, b.team.ID, b.user.ID); err != nil {
 			b.t.Fatal(err)
 		}
 	}

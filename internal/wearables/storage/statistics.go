@@ -68,6 +68,20 @@ func CountSent(ctx context.Context, tx *store.Tx, team, user uuid.UUID, provider
 	return nil
 }
 
+// NoteStored extends the statistics of a resource by data that Hale has computed.
+func NoteStored(ctx context.Context, tx *store.Tx, team, user uuid.UUID, provider, resource string, oldest, newest int64) error {
+	_, err := tx.Exec(ctx, `INSERT INTO resource_statistics AS s (team_id, user_id, provider, resource, attempted_at, stored, sent, oldest, newest)
+		VALUES ($1, $2, $3, $4, $5, TRUE, 0, $6, $7)
+		ON CONFLICT (team_id, user_id, provider, resource) DO UPDATE SET
+			oldest = COALESCE(CASE WHEN excluded.oldest < s.oldest THEN excluded.oldest ELSE s.oldest END, excluded.oldest),
+			newest = COALESCE(CASE WHEN excluded.newest > s.newest THEN excluded.newest ELSE s.newest END, excluded.newest)`,
+		team, user, provider, resource, store.Micros(tx.Now()), oldest, newest)
+	if err != nil {
+		return fmt.Errorf("storage: noting data: %w", err)
+	}
+	return nil
+}
+
 // Pull describes how the history of one resource is fetched, in the current run of a
 // connection. Its range is nil until it is known.
 //

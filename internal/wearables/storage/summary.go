@@ -307,6 +307,16 @@ func (s *StoredSummary) WriteDay(ctx context.Context, tx *store.Tx) error {
 		s.Team, s.User, s.ID, s.Version, s.Day, s.DayStated, idOrNil(s.Record)))
 }
 
+// WriteMarks stores the body of a version with another list of computed fields.
+func (s *StoredSummary) WriteMarks(ctx context.Context, tx *store.Tx) error {
+	sealed, err := tx.Seal(ctx, s.Team, s.User, placeOfSummary(s.ID), s.Body)
+	if err != nil {
+		return err
+	}
+	return checkChanged(tx.Exec(ctx, `UPDATE summaries SET body = $5 WHERE team_id = $1 AND user_id = $2 AND id = $3 AND version = $4`,
+		s.Team, s.User, s.ID, s.Version, sealed))
+}
+
 // WriteMeasured stores Measured of a version, unless a later one is stored.
 func (s *StoredSummary) WriteMeasured(ctx context.Context, tx *store.Tx) error {
 	return checkChanged(tx.Exec(ctx, `UPDATE summaries SET start_at = $1 WHERE team_id = $2 AND user_id = $3 AND id = $4 AND version = $5
@@ -440,6 +450,45 @@ func RestoreStream(ctx context.Context, tx *store.Tx, workout *StoredSummary, ve
 			SET version = excluded.version, n = excluded.n, updated_at = excluded.updated_at, data = excluded.data
 			WHERE workout_streams.version = excluded.version - 1`,
 		workout.Team, workout.User, workout.ID, version, n, now, sealed))
+}
+
+// RewriteStream stores other columns of a stream; found is false without one. A stream of an
+// import keeps its time, so that the import can be undone.
+func RewriteStream(ctx context.Context, tx *store.Tx, workout *StoredSummary, n int, packed []byte) (found bool, err error) {
+	sealed, err := tx.Seal(ctx, workout.Team, workout.User, placeOfStream(workout.ID), packed)
+	if err != nil {
+		return false, err
+	}
+	rows, err := tx.Exec(ctx, `UPDATE workout_streams SET version = version + 1, n = $4, data = $5,
+			updated_at = CASE WHEN EXISTS (SELECT 1 FROM import_changes c WHERE c.team_id = $1 AND c.user_id = $2 AND c.at = workout_streams.updated_at)
+				THEN updated_at ELSE $6 END
+		WHERE team_id = $1 AND user_id = $2 AND workout_id = $3`,
+		workout.Team, workout.User, workout.ID, n, sealed, store.Micros(tx.Now()))
+	return rows > 0, err
+}
+
+const streamMessage = "The stream is too large for an event. Read it at /v2/timeseries/workouts/{workout_id}/stream."
+
+// AppendStreamNotice appends the payload of the event about a stream, which does not hold
+// the stream.
+//
+// Spec: Events, workout stream events.
+func AppendStreamNotice(dst []byte, workout *StoredSummary, logos providers.Logos) []byte {
+	var known struct {
+		ProviderID string          `json:"provider_id"`
+		Sport      json.RawMessage `json:"sport"`
+	}
+	_ = json.Unmarshal(workout.Body, &known) // absent fields stay empty
+	dst = wearables.AppendUUID(append(dst, `{"user_id":`...), workout.User)
+	dst = wearables.AppendUUID(append(dst, `,"workout_id":`...), workout.ID)
+	dst = wearables.AppendText(append(dst, `,"provider_id":`...), known.ProviderID)
+	dst = wearables.AppendText(append(dst, `,"message":`...), streamMessage)
+	dst = wearables.AppendSource(append(dst, `,"source":`...), workout.Source, logos)
+	dst = append(dst, `,"sport":`...)
+	if known.Sport == nil {
+		known.Sport = []byte("null")
+	}
+	return append(append(dst, known.Sport...), '}')
 }
 
 // placeOfStream names the place that the columns of a stream are sealed for.

@@ -5,6 +5,10 @@
 // enqueues a job. The job looks for stored heart rate, at growing intervals. It keeps the
 // zones of a provider, and adds none without heart rate.
 //
+// The values follow their samples. Renew computes them again after a change of samples, and
+// removes them without samples. The jobs of pushed samples and of deletions call it, and so
+// do imports at their end.
+//
 // The maximum heart rate is 220 minus the age on the day of the workout. The age comes
 // from the birth date in the provider's profile or from the user's fallback_birth_date.
 // Without either it is 30.
@@ -21,6 +25,7 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/people/users"
+	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ids"
 	"hale/internal/platform/jobs"
@@ -28,13 +33,9 @@ import (
 	"hale/internal/platform/teams"
 	"hale/internal/wearables"
 	"hale/internal/wearables/derive"
+	"hale/internal/wearables/providers"
 	"hale/internal/wearables/storage"
 )
-
-// Service computes zones.
-type Service struct {
-	Ingester derive.Ingester
-}
 
 // args identifies the user of a job.
 type args struct {
@@ -63,7 +64,7 @@ func EnqueueZones(ctx context.Context, tx *store.Tx, user users.User, changes []
 		if c.Resource != "workouts" {
 			continue
 		}
-		_, err := kind(nil).Enqueue(ctx, tx, args{user.ID, store.Micros(tx.Now())}, jobs.Options{
+		_, err := kind().Enqueue(ctx, tx, args{user.ID, store.Micros(tx.Now())}, jobs.Options{
 			Team: user.Team.UUID(), Key: user.ID.String(), At: tx.Now().Add(startDelay),
 		})
 		if err != nil {
@@ -75,11 +76,11 @@ func EnqueueZones(ctx context.Context, tx *store.Tx, user users.User, changes []
 }
 
 // Job returns the handler for the job runner.
-func (s *Service) Job() jobs.Handler { return kind(s) }
+func Job() jobs.Handler { return kind() }
 
-func kind(s *Service) jobs.Kind[args] {
+func kind() jobs.Kind[args] {
 	return jobs.Define("wearables.zones", func(ctx context.Context, run *jobs.Run, a args) error {
-		waiting, err := s.AddZones(ctx, run.DB(), ids.FromUUID[teams.Team](run.Team), a.User)
+		waiting, err := AddZones(ctx, run.DB(), ids.FromUUID[teams.Team](run.Team), a.User)
 		switch {
 		case fault.Is(err, fault.NotFound): // the user is gone
 			return nil
@@ -96,80 +97,39 @@ const workoutsAtOnce = 100
 
 // AddZones adds zones to a user's recent workouts with heart rate, and reports whether
 // others still wait for heart rate.
-func (s *Service) AddZones(ctx context.Context, db *store.DB, team teams.ID, id users.ID) (waiting bool, err error) {
-	recent := storage.SummaryQuery{Resource: "workouts", Limit: workoutsAtOnce}
-	for {
-		var user users.User
-		var some result
-		err := db.Scan(ctx, func(tx *store.Tx) (err error) {
-			if user, err = users.Get(ctx, tx, team, id); err != nil {
-				return err
-			}
-			recent.Since = tx.Now().Add(-ignoredAfter)
-			workouts, err := storage.ListSummaries(ctx, tx, team.UUID(), id.UUID(), recent)
-			if err != nil {
-				return err
-			}
-			some, err = zonesOf(ctx, tx, user, workouts)
+func AddZones(ctx context.Context, db *store.DB, team teams.ID, id users.ID) (waiting bool, err error) {
+	var user users.User
+	if err := db.Read(ctx, func(tx *store.Tx) (err error) {
+		user, err = users.Get(ctx, tx, team, id)
+		return err
+	}); err != nil {
+		return false, err
+	}
+	r := renewal{db: db, user: user, incomplete: func(w *storage.StoredSummary) bool {
+		p, _ := providers.Find(w.Source.Provider)
+		one, ok := derive.ReadWorkout(w)
+		return ok && (!one.IsComplete() || p.PushedByPhone() && !one.IsComputed())
+	}}
+	r.query = func(now time.Time) storage.SummaryQuery { return storage.SummaryQuery{Since: now.Add(-ignoredAfter)} }
+	return r.run(ctx)
+}
+
+// Renew computes the heart rate of a provider's workouts on some days again: their samples
+// have changed. It ignores workouts that were stored at an instant or later; the zero time
+// ignores none.
+func Renew(ctx context.Context, db *store.DB, user users.User, provider string, days []civil.Date, before time.Time) error {
+	for _, span := range spansOf(days) {
+		r := renewal{db: db, user: user, incomplete: func(w *storage.StoredSummary) bool {
+			return span.meets(w) && (before.IsZero() || w.UpdatedAt.Before(before))
+		}}
+		r.query = func(time.Time) storage.SummaryQuery {
+			return storage.SummaryQuery{Provider: provider, From: span.first.AddDays(-longestDays).String(), To: span.last.AddDays(1).String()}
+		}
+		if _, err := r.run(ctx); err != nil {
 			return err
-		})
-		if err != nil {
-			return false, err
 		}
-		waiting = waiting || some.waiting
-		for provider, found := range some.found {
-			found.Provider, found.Stage = provider, wearables.Daily
-			if _, err := s.Ingester.Ingest(ctx, user, *found); err != nil {
-				return waiting, err
-			}
-		}
-		if some.last == nil {
-			return waiting, nil
-		}
-		recent.After = some.last
 	}
-}
-
-// result is the outcome for some workouts.
-type result struct {
-	found   map[string]*wearables.Batch // by provider: workouts with new zones
-	waiting bool                        // others wait for heart rate
-	last    *storage.StoredSummary      // the last workout of this part; nil at the end
-}
-
-func zonesOf(ctx context.Context, tx *store.Tx, user users.User, workouts []storage.StoredSummary) (result, error) {
-	l := result{found: map[string]*wearables.Batch{}}
-	derivers := map[string]*derive.Deriver{}
-	for i := range workouts {
-		w, ok := derive.WorkoutWithoutZones(&workouts[i])
-		if !ok {
-			continue
-		}
-		age := tx.Now().Sub(workouts[i].UpdatedAt)
-		provider := workouts[i].Source.Provider
-		if derivers[provider] == nil {
-			var err error
-			if derivers[provider], err = deriver(ctx, tx, user, provider); err != nil {
-				return l, err
-			}
-		}
-		heart, err := derivers[provider].Heart(ctx, tx, &w, age >= incompleteAfter)
-		if err != nil {
-			return l, err
-		}
-		if heart == nil {
-			l.waiting = l.waiting || age < incompleteAfter
-			continue
-		}
-		if l.found[provider] == nil {
-			l.found[provider] = &wearables.Batch{Derived: true}
-		}
-		heart.AddTo(l.found[provider], &w)
-	}
-	if len(workouts) == workoutsAtOnce {
-		l.last = &workouts[workoutsAtOnce-1]
-	}
-	return l, nil
+	return nil
 }
 
 // deriver returns a deriver with the birth date of the provider's profile.

@@ -79,7 +79,7 @@ func (r *fixture) hearts(minutes int, rates ...float64) {
 // workouts still wait for heart rate.
 func (r *fixture) look() (waiting bool, found []int) {
 	r.t.Helper()
-	waiting, err := (&zones.Service{Ingester: r.in}).AddZones(r.ctx(), r.db, r.user.Team, r.user.ID)
+	waiting, err := zones.AddZones(r.ctx(), r.db, r.user.Team, r.user.ID)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func TestZonesStateNoDay(t *testing.T) {
 	})
 }
 
-// In the running service the push itself starts the job.
+// In the running service the push itself starts the job, and a deletion removes the zones.
 func TestZonesFollowAPush(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		s := apptest.Start(t, d)
@@ -259,15 +259,24 @@ func TestZonesFollowAPush(t *testing.T) {
 				Zones []int `json:"hr_zones"`
 			}
 		}
-		for range 4500 {
-			s.Get("/v2/summary/workouts/"+user.ID+"?start_date="+start.AddDate(0, 0, -1).Format(time.DateOnly), &found)
-			if len(found.Workouts) == 1 && found.Workouts[0].Zones != nil {
-				break
+		wait := func(ready func(zones []int) bool) {
+			for range 4500 {
+				found.Workouts = nil
+				s.Get("/v2/summary/workouts/"+user.ID+"?start_date="+start.AddDate(0, 0, -1).Format(time.DateOnly), &found)
+				if len(found.Workouts) == 1 && ready(found.Workouts[0].Zones) {
+					break
+				}
+				time.Sleep(20 * time.Millisecond)
 			}
-			time.Sleep(20 * time.Millisecond)
 		}
+		wait(func(zones []int) bool { return zones != nil })
 		if len(found.Workouts) != 1 || !slices.Equal(found.Workouts[0].Zones, []int{0, 0, 0, 0, 0, 600}) {
 			t.Errorf("workouts %+v", found.Workouts)
+		}
+		s.Expect(http.StatusOK, "DELETE", "/v2/user/"+user.ID+"/data?resource=heartrate", "", nil)
+		wait(func(zones []int) bool { return zones == nil })
+		if len(found.Workouts) != 1 || found.Workouts[0].Zones != nil {
+			t.Errorf("without heart rate: %+v", found.Workouts)
 		}
 	})
 }

@@ -260,7 +260,9 @@ func (w *storedWorkout) add(body json.RawMessage) (json.RawMessage, error) {
 		return nil, err
 	}
 	for name := range known {
-		delete(fields, name)
+		if name != wearables.ComputedMember {
+			delete(fields, name)
+		}
 	}
 	return json.Marshal(fields)
 }

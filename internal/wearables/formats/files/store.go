@@ -9,6 +9,7 @@ import (
 	"hale/internal/platform/civil"
 	"hale/internal/wearables"
 	"hale/internal/wearables/derive"
+	"hale/internal/wearables/zones"
 )
 
 // Store stores the data of one provider that a reader finds. Only one goroutine may use
@@ -22,6 +23,7 @@ type Store struct {
 	ranges   map[string]wearables.Range // of the accepted values, by resource
 	zone     *time.Location             // for values without an offset; nil means UTC
 	progress Progress
+	since    time.Time // the start of the import
 }
 
 // Store opens the store for the data of a provider. The store counts its changes in
@@ -36,7 +38,7 @@ func (in Input) Store(ctx context.Context, provider string, outcome *Outcome) (*
 	}
 	s := &Store{
 		in: in, outcome: outcome, stage: stage, days: map[civil.Date]bool{}, ranges: map[string]wearables.Range{},
-		zone: wearables.FallbackFor(in.User, provider), progress: Progress{Step: Reading},
+		zone: wearables.FallbackFor(in.User, provider), progress: Progress{Step: Reading}, since: in.DB.Now(),
 	}
 	s.deriver = derive.Deriver{
 		DB: in.DB, Ingester: in.Sink, User: in.User, Provider: provider, Stage: stage, Push: !in.HistoryOnly,
@@ -129,6 +131,10 @@ func (s *Store) Finish(ctx context.Context) error {
 		return err
 	}
 	if err := s.deriver.Profile(ctx); err != nil {
+		return err
+	}
+	// The file has the workouts that it stored complete. Others may have other samples now.
+	if err := zones.Renew(ctx, s.in.DB, s.in.User, s.deriver.Provider, slices.Collect(maps.Keys(s.days)), s.since); err != nil {
 		return err
 	}
 	past, err := s.past(ctx)

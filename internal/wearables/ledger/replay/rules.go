@@ -112,7 +112,11 @@ func (r *recorder) applyRuleToSummary(ctx context.Context, stored database, prov
 	if err != nil || there == nil || here == nil {
 		return s, true, err
 	}
+	computed := wearables.ComputedFields(stated)
 	stated = chooseValues(stated, shapesOf(d), valueUnlessStored, there.fields, here.fields)
+	if len(stated) > 0 {
+		wearables.SetComputed(stated, computed)
+	}
 	if here.Source.Same(there.Source) {
 		s.Source = here.Source
 	}
