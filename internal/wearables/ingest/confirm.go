@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"hale/internal/platform/blocks"
@@ -82,6 +83,24 @@ func sendImportedAlone(ctx context.Context, tx *store.Tx, key queueKey, batch []
 		p.alone = p.alone || found[p.id.UUID()]
 	}
 	return nil
+}
+
+// repeatsPart reports whether a push states only a part of what an import has stored.
+// The phone may not know the rest, so its absence clears nothing. older is what is
+// stored, newer what the push states, and same its moments as they are stored.
+func (w *summaryPlan) repeatsPart(ctx context.Context, tx *store.Tx, j *job, older, newer, same map[string]any) (bool, error) {
+	if !j.pushed || !w.sameBounds(w.was) {
+		return false, nil
+	}
+	whole := maps.Clone(older)
+	overlay(whole, newer)
+	overlay(whole, same)
+	if !w.fits(whole) || !sameValues(w.body, w.was.Body) {
+		return false, nil
+	}
+	at := store.Micros(w.was.UpdatedAt) / 1000
+	imported, err := storage.ChangeTimes(ctx, tx, j.team, j.user, at, at)
+	return imported[at], err
 }
 
 // planStated finds out whether the batch states the stored version of a summary, which an

@@ -327,7 +327,11 @@ func (w *summaryPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 		w.source = w.was.Source
 		w.dropFollowing(older, newer)
 	}
-	older = w.mergeInto(older, newer, same, !crosses, j.in.reprocess)
+	repeats, err := w.repeatsPart(ctx, tx, j, older, newer, same)
+	if err != nil {
+		return err
+	}
+	older = w.mergeInto(older, newer, same, !crosses && !repeats, j.in.reprocess)
 	w.setSleep(older)
 	w.setDay(older, stated)
 	w.createdAt = w.was.CreatedAt
