@@ -112,7 +112,7 @@ func (d *Deriver) Renew(ctx context.Context, tx *store.Tx, w *StoredWorkout, par
 	if err != nil {
 		return r, err
 	}
-	found, err := load(ctx, tx, series, w.start, w.end)
+	found, err := load(ctx, tx, series, w.start, w.end+1)
 	if err != nil {
 		return r, err
 	}

@@ -102,7 +102,7 @@ func (d *Deriver) workout(ctx context.Context, tx *store.Tx, w *Workout, hearts 
 	if w.End-w.Start > longestWorkout {
 		return nil
 	}
-	found, err := load(ctx, tx, hearts, w.Start, w.End)
+	found, err := load(ctx, tx, hearts, w.Start, w.End+1)
 	if err != nil {
 		return err
 	}

@@ -128,13 +128,15 @@ func workoutHeartRows() []situation {
 			pushPulse(100), pushWorkout(0, 60, ""), runZones(), undoable("a", exportedHour), hearts, renewWorkouts(), undo("a"), renewWorkouts(),
 		}, none},
 		{"a workout is cropped", with(pushWorkout(30, 45, ""), runZones()), append([]truth{
-			summaries("workouts", "average_hr max_hr", "137 144"), streamOfWorkout("15 130 144"),
+			summaries("workouts", "average_hr max_hr", "138 145"), streamOfWorkout("16 130 145"),
 		}, workoutEvents(3, 1, 0)...)},
 		{"a workout grows", []step{pushPulse(100), pushWorkout(30, 60, ""), runZones(), pushWorkout(0, 60, ""), runZones()}, right},
 		{"a cropped workout states its heart rate", with(pushWorkout(30, 45, `,"average_hr":120,"max_hr":150,"hr_zones":[1,2,3,4,5,6]`), runZones()), []truth{
-			summaries("workouts", fields, "120 150 [1,2,3,4,5,6]"), streamOfWorkout("15 130 144"),
+			summaries("workouts", fields, "120 150 [1,2,3,4,5,6]"), streamOfWorkout("16 130 145"),
 		}},
-		{"a heart rate at the end of a workout is not part of it", []step{pushMinutes(0, 61, 100), pushWorkout(0, 60, ""), runZones()}, right},
+		{"a heart rate at the end of a workout is part of it", []step{pushMinutes(0, 61, 100), pushWorkout(0, 60, ""), runZones()}, []truth{
+			summaries("workouts", fields, "130 160 [0,420,570,570,240,0]"), streamOfWorkout("61 100 160"),
+		}},
 		{"a deleted stream does not come back with other heart rate", with(call("DELETE", "/v2/user/*/data?resource=workout_stream", ""), pushPulse(120), runDerive(apple)), []truth{
 			summaries("workouts", "average_hr", "150"), streamOfWorkout("0 null null"),
 		}},
