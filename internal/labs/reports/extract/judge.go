@@ -152,6 +152,11 @@ func (j *judgement) dropUncertain() {
 		row.Number, row.Comparator = nil, ""
 		j.review(NumberUncertain)
 	}
+	isCut := slices.ContainsFunc(j.d.valueWords, func(w Word) bool { return w.cut })
+	if row.Number != nil && (isCut || decimalsPart.MatchString(j.value.Rest)) { // "13" and a small 1, "2 .31"
+		row.Number, row.Comparator = nil, ""
+		j.review(NumberUncertain)
+	}
 	if slices.Contains(j.d.reasons, OlderResult) { // the report's day of collection is not its day
 		row.Number, row.Comparator = nil, ""
 	}

@@ -82,7 +82,7 @@ func arrange(words []Word, source Source, page int) layout {
 		em = heights[len(heights)/2] / 0.75
 	}
 	if source == FromText {
-		words = joinRaised(words)
+		words = joinRaised(joinDecimals(words))
 	}
 	l := layout{em: em, pitch: em * 1.25}
 	slices.SortStableFunc(words, func(a, b Word) int { return cmp.Compare(a.Box.X, b.Box.X) })
@@ -178,7 +178,55 @@ func isFinite(b Box) bool {
 	return !math.IsNaN(sum) && !math.IsInf(sum, 0)
 }
 
+// decimalsPart is the second part of a number whose decimals have a font of their own.
+var (
+	decimalsPart = regexp.MustCompile(`^[.,]\d`)
+	digitAtEnd   = regexp.MustCompile(`\d$`)
+)
+
+// joinDecimals joins "5" and ".9" if there is no blank between them. The decimals may be
+// smaller, raised or lowered.
+func joinDecimals(words []Word) []Word {
+	out := make([]Word, 0, len(words))
+	joined := make([]bool, len(words))
+	for i := range words {
+		if !decimalsPart.MatchString(words[i].Text) {
+			continue
+		}
+		for j := range words {
+			if i != j && !joined[j] && words[i].isDecimalsOf(words[j]) {
+				words[j].append(words[i])
+				joined[i] = true
+				break
+			}
+		}
+	}
+	for i, w := range words {
+		if !joined[i] {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// isDecimalsOf reports whether a word directly follows the digits of another one.
+func (w Word) isDecimalsOf(base Word) bool {
+	height := max(w.Box.Height, base.Box.Height)
+	gap := w.Box.X - (base.Box.X + base.Box.Width)
+	return digitAtEnd.MatchString(base.Text) && math.Abs(gap) < 0.12*height && math.Abs(center(w)-center(base)) < 0.6*height
+}
+
+// append adds a word to the end of another one, which keeps its height.
+func (w *Word) append(end Word) {
+	w.Text += end.Text
+	w.Box.Width = end.Box.X + end.Box.Width - w.Box.X
+	w.Confidence = min(w.Confidence, end.Confidence)
+}
+
 var footnote = regexp.MustCompile(`^[0-9A-Za-z*†‡§,]{1,4}$`)
+
+// wholeNumber is a number that a further digit would change.
+var wholeNumber = regexp.MustCompile(`^[<>]?=?[-+]?\d+(?:[.,]\d+)?$`)
 
 // joinRaised joins raised digits to a power ("10" and "9" to "10^9") and removes
 // other raised marks, which are footnotes.
@@ -223,6 +271,8 @@ func joinRaised(words []Word) []Word {
 			case isDigit && (strings.HasSuffix(base.Text, "73m") || base.Text == "m" || strings.HasSuffix(base.Text, "/m")):
 				words[j].Text += small.Text
 				words[j].Box.Width = small.Box.X + small.Box.Width - base.Box.X
+			case isDigit && raise < 0.06*base.Box.Height && wholeNumber.MatchString(base.Text): // or a digit of the number
+				words[j].cut = true
 			}
 			break
 		}

@@ -44,6 +44,7 @@ type Word struct {
 	// Original is the word's box on the page as it was uploaded, when an image
 	// was straightened before it was read.
 	Original *Box `json:"original,omitempty"`
+	cut      bool // a smaller digit behind it, which is taken for a mark, may belong to it
 }
 
 // Box is a rectangle. Y grows downwards from the top of the page.
@@ -251,7 +252,7 @@ const (
 	CodeDiffers      Reason = "code_differs"      // the printed LOINC code is none of the name
 	ValueDoubted     Reason = "value_doubted"     // words beside the value may cast doubt on it
 	SentenceUnclear  Reason = "sentence_unclear"  // running text that may not state the current value
-	NumberUncertain  Reason = "number_uncertain"  // the comma or point can separate thousands or decimals
+	NumberUncertain  Reason = "number_uncertain"  // the printed number can mean several numbers
 )
 
 // Failure says why a document gave no result, in a word for programs and a
