@@ -20,6 +20,7 @@ type draft struct {
 	sentence                     bool     // read in running text
 	culture                      *culture // of a row of a culture
 	column                       column   // of its value, if it has a date
+	own                          rowDate  // in a column of dates
 }
 
 // emit turns an entry into a draft.
@@ -33,8 +34,9 @@ func (r *reader) emit(e *entry, page int) {
 		panel: r.panel, specimen: r.specimen, page: page, y: e.line.y, reasons: e.reasons, notes: e.notes,
 	}
 	if e.specimen != "" {
-		d.takeSpecimen(e.specimen)
+		r.takeGroup(&d, e.specimen)
 	}
+	d.own = r.ownDate(e)
 	if d.code = printedCode(lineWords(e.line)); d.code != "" {
 		d.name = codeInName.ReplaceAllString(d.name, "")
 	}

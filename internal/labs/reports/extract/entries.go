@@ -18,7 +18,9 @@ type entry struct {
 	notes   []string // words beside the row
 	// specimen is the text of the column of specimens.
 	specimen string
-	isClosed bool // its line has the whole name
+	// date is the date in a column of its own, and dateHeader the header of the column.
+	date, dateHeader string
+	isClosed         bool // its line has the whole name
 }
 
 func (e *entry) text(kind columnKind) string {
@@ -51,6 +53,7 @@ func (r *reader) resolve(entries []*entry, page int) {
 	}
 	r.keepEmptyRows(entries, em)
 	r.keepUnknownRows(entries, em)
+	r.fillGroups(entries, em)
 	for i, e := range entries {
 		if e.anchor || e.used {
 			continue

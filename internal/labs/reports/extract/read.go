@@ -84,7 +84,7 @@ func isReport(doc Document, result Result) bool {
 }
 
 func readOnce(doc Document) Result {
-	r := &reader{dict: theDictionary(), known: map[string]float64{}, doc: doc, specimenNotes: map[int][]string{}}
+	r := &reader{dict: theDictionary(), known: map[string]float64{}, doc: doc, specimenNotes: map[int][]string{}, above: map[Reason]string{}}
 	r.notation = notationOf(doc)
 	r.commas = r.notation.decimalCommas
 	for i, p := range doc.Pages {
@@ -110,6 +110,8 @@ func readOnce(doc Document) Result {
 	var result Result
 	var who Patient
 	result.Metadata, who = r.readMetadata()
+	r.markOlderRows()
+	r.useRowDates(&result.Metadata)
 	r.flags = slices.ContainsFunc(r.drafts, func(d draft) bool {
 		v, _ := ParseValue(d.value, r.commas)
 		class, _ := flagOf(flagText(d.flag, v.Flag))
@@ -126,7 +128,7 @@ func readOnce(doc Document) Result {
 			d.reasons = append(slices.Clone(d.reasons), OlderResult)
 		}
 		row := r.judge(d, who)
-		key := strings.ToLower(row.Name) + "|" + row.Value + "|" + row.Unit + "|" + row.Panel
+		key := strings.ToLower(row.Name) + "|" + row.Value + "|" + row.Unit + "|" + row.Panel + "|" + d.own.dayKey()
 		if seen[key] && row.Value != "" && !result.Metadata.SeveralCollections { // the same row again, such as in a summary
 			continue
 		}

@@ -16,7 +16,8 @@ type reader struct {
 	notation notation
 	flags    bool // the report marks values outside of their range
 	columns  []column
-	guessed  bool // another column than that of the values may hold the current ones
+	above    map[Reason]string // the last texts of columns whose blank cells have that of the cell above
+	guessed  bool              // another column than that of the values may hold the current ones
 	panel    string
 	specimen string
 	analyte  string // the last line that is only the name of an analyte
@@ -93,6 +94,9 @@ func (r *reader) readPage(page int) {
 			}
 			flush()
 			r.history = false
+			if !sameHeaders(columns, r.columns) {
+				r.above = map[Reason]string{}
+			}
 			r.columns, r.guessed = chooseDates(columns, r.dateOrder(Metadata{}))
 			r.guessed = r.guessed || guessed
 			for _, h := range l.lines[i : i+used] {
@@ -145,9 +149,10 @@ func (r *reader) split(l *line, em float64) *entry {
 				e.addNote(c.text())
 				continue
 			}
-			if specimenHeader.MatchString(column.text) {
+			if specimenHeader.MatchString(column.text) || panelHeader.MatchString(column.text) && e.specimen == "" {
 				e.specimen = c.text()
 			}
+			e.takeDate(c, column)
 			e.parts[column.kind] = append(e.parts[column.kind], c)
 		}
 		r.repair(e, em)

@@ -42,6 +42,15 @@ var specimenCodes = map[string]string{
 	"CAPILLARY": "serum_plasma_blood", "U": "urine", "UR": "urine", "MSU": "urine", "ST": "stool", "L": "other", "FLUID": "other",
 }
 
+// takeGroup uses the text in the column of specimens or of panels.
+func (r *reader) takeGroup(d *draft, text string) {
+	if slices.ContainsFunc(r.columns, func(c column) bool { return specimenHeader.MatchString(c.text) }) {
+		d.takeSpecimen(text)
+		return
+	}
+	d.panel, d.specimen = text, specimenIn(text)
+}
+
 // takeSpecimen uses the text in the column of specimens. It decides the code. A row with
 // a text that is not known needs a review.
 func (d *draft) takeSpecimen(text string) {
