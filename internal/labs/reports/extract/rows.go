@@ -18,12 +18,14 @@ type reader struct {
 	columns  []column
 	above    map[Reason]string // the last texts of columns whose blank cells have that of the cell above
 	guessed  bool              // another column than that of the values may hold the current ones
-	panel    string
-	specimen string
-	analyte  string // the last line that is only the name of an analyte
-	older    bool   // under a heading such as "Previous results"
-	history  bool   // under a heading such as "Medical history"
-	drafts   []draft
+	// isContinued says that the columns are those of a header on an earlier page.
+	isContinued bool
+	panel       string
+	specimen    string
+	analyte     string // the last line that is only the name of an analyte
+	older       bool   // under a heading such as "Previous results"
+	history     bool   // under a heading such as "Medical history"
+	drafts      []draft
 	// collected are the days of collection of the report, as YYYY-MM-DD where they are
 	// certain, and order is that of day and month.
 	collected []string
@@ -55,6 +57,7 @@ var (
 // readPage reads the tables and single rows of a page.
 func (r *reader) readPage(page int) {
 	r.splitTables(page)
+	r.continueColumns(page)
 	l := r.pages[page]
 	r.readCulture(page)
 	r.readCards(page)
@@ -93,7 +96,7 @@ func (r *reader) readPage(page int) {
 				}
 			}
 			flush()
-			r.history = false
+			r.history, r.isContinued = false, false
 			if !sameHeaders(columns, r.columns) {
 				r.above = map[Reason]string{}
 			}
@@ -168,7 +171,11 @@ func (r *reader) split(l *line, em float64) *entry {
 		if r.columns != nil && len(l.cells) > 1 { // a cell under another header is no value
 			for _, c := range p.parts[valueColumn] {
 				column := r.columns[place(r.columns, c, em)]
-				if column.kind == rangeColumn || column.kind == unitColumn || column.kind == previousColumn {
+				isOther := column.kind == rangeColumn || column.kind == unitColumn || column.kind == previousColumn
+				switch {
+				case isOther && r.isContinued: // the columns of this page may be at other places
+					p.reasons = append(p.reasons, ColumnUncertain)
+				case isOther:
 					return e
 				}
 				if column.kind == otherColumn && column.text != "" && hasKind(r.columns, valueColumn) {
