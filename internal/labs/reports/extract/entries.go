@@ -131,10 +131,11 @@ func gatherHalves(entries []*entry, i int, em float64) {
 	}
 }
 
-// joinHalves joins values that are broken at a hyphen or after "not".
+// joinHalves joins values that are broken at a hyphen, or after "not" or a comparator.
 func joinHalves(entries []*entry, em float64) {
 	for i, e := range entries {
-		if value := strings.ToLower(e.text(valueColumn)); value != "non-" && value != "not" && value != "none" {
+		if !brokenValue.MatchString(e.text(valueColumn)) {
+			e.joinBrokenRange(entries[i+1:], em)
 			continue
 		}
 		for _, next := range entries[i+1:] {
@@ -144,11 +145,8 @@ func joinHalves(entries []*entry, em float64) {
 			if len(next.parts[valueColumn]) == 0 {
 				continue
 			}
-			if len(e.parts[nameColumn]) > 0 && len(next.parts[nameColumn]) == 0 {
-				e.parts[valueColumn] = append(e.parts[valueColumn], next.parts[valueColumn]...)
-				e.parts[rangeColumn] = append(e.parts[rangeColumn], next.parts[rangeColumn]...)
-				e.parts[flagColumn] = append(e.parts[flagColumn], next.parts[flagColumn]...)
-				e.anchor, next.anchor, next.used, next.line.used = true, false, true, true
+			if len(e.parts[nameColumn]) > 0 {
+				e.takeSecondHalf(next)
 			} else {
 				next.parts[valueColumn] = append(slices.Clone(e.parts[valueColumn]), next.parts[valueColumn]...)
 				next.parts[rangeColumn] = append(slices.Clone(e.parts[rangeColumn]), next.parts[rangeColumn]...)
@@ -157,6 +155,27 @@ func joinHalves(entries []*entry, em float64) {
 			break
 		}
 	}
+}
+
+// joinBrokenRange adds the next line to a row whose range ends there: "Non-" and "reactive".
+func (e *entry) joinBrokenRange(below []*entry, em float64) {
+	if !e.anchor || len(below) == 0 || !brokenValue.MatchString(e.text(rangeColumn)) {
+		return
+	}
+	if next := below[0]; !next.anchor && len(next.parts[rangeColumn]) > 0 && next.line.y-e.line.y < 1.7*em {
+		e.takeSecondHalf(next)
+	}
+}
+
+// brokenValue is a value that ends on the next line.
+var brokenValue = regexp.MustCompile(`(?i)^(?:non-|not|none|[<>≤≥]=?)$`)
+
+// takeSecondHalf adds the second line of a row, also of its name: "HIV 1/2" and "antibody".
+func (e *entry) takeSecondHalf(next *entry) {
+	for _, kind := range []columnKind{nameColumn, valueColumn, unitColumn, rangeColumn, flagColumn} {
+		e.parts[kind] = append(e.parts[kind], next.parts[kind]...)
+	}
+	e.anchor, next.anchor, next.used, next.line.used = true, false, true, true
 }
 
 // joinValue adds a second line of a value in words to its row: "Non-" and

@@ -238,6 +238,9 @@ func isProse(l *line) bool {
 	return n >= 2 || otherValueCue.MatchString(l.text())
 }
 
+// bodySurface is the second line of the unit mL/min/1.73 m².
+var bodySurface = regexp.MustCompile(`(?i)^/?\s*1[.,]73\s*(?:m|sq)`)
+
 // repair moves cells that are in the wrong column by what they hold, and decides
 // whether the line has a value.
 func (r *reader) repair(e *entry, em float64) {
@@ -261,7 +264,7 @@ func (r *reader) repair(e *entry, em float64) {
 	value := e.text(valueColumn)
 	if _, parses := ParseValue(value, r.commas); value == "" || isFlagMark(value) || !parses {
 		for i, c := range e.parts[unitColumn] {
-			if v, ok := ParseValue(c.text(), r.commas); ok && v.Number != nil && !isUnit(c.text()) {
+			if v, ok := ParseValue(c.text(), r.commas); ok && v.Number != nil && !isUnit(c.text()) && !bodySurface.MatchString(c.text()) {
 				if isFlagMark(value) {
 					e.parts[flagColumn] = append(e.parts[flagColumn], e.parts[valueColumn]...)
 				}
