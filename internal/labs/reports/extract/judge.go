@@ -36,6 +36,8 @@ type judgement struct {
 	// isGravity says that the value is a specific gravity with a decimal comma.
 	isGravity bool
 	commas    bool // the value and its range have decimal commas
+	// printedRange is the range with its unit.
+	printedRange string
 	// second is another value, which the column of units has.
 	second string
 }
@@ -56,6 +58,7 @@ func (r *reader) judge(d draft, who Patient) Row {
 	j.readUnitAndRange()
 	j.dropUncertain()
 	j.findCode()
+	j.compareRangeUnit()
 	j.describe()
 	j.interpret()
 	return j.row
@@ -124,14 +127,31 @@ func (j *judgement) readUnitAndRange() {
 		d.notes = append(slices.Clone(d.notes), j.second)
 		j.review(ColumnUncertain)
 	}
+	printed := rngText
 	row.Unit, rngText = unitOf(d.unit, behind, rngText, r.commas)
 	if value.Type == Boolean && d.unit == "" && rngText == strings.TrimSpace(d.rng) { // "Reactive (index 8.9)"
 		row.Unit = ""
 	}
 	row.UCUM, _ = r.dict.cellUnit(d.name, row.Unit)
 	row.Range = ParseRange(rngText, j.commas, j.who)
+	j.printedRange = cmp.Or(printed, rangeBehind(behind))
 	row.Flag = flagText(d.flag, cmp.Or(value.Flag, flagBehindUnit(value.Rest)))
 	r.annotate(row, *d, value, j.page.Source, j.review)
+}
+
+// compareRangeUnit removes the bounds of a range that is printed in another unit than the
+// value.
+func (j *judgement) compareRangeUnit() {
+	row, code := &j.row, ""
+	if c := row.code(); c != nil {
+		code = c.Code
+	}
+	if !row.Range.hasBounds() || otherUnitIn(j.printedRange, code, row.UCUM) == "" {
+		return
+	}
+	row.Range.dropBounds()
+	row.Range.Text = j.printedRange
+	j.review(UnitConflict)
 }
 
 // dropUncertain removes numbers and bounds that may be wrong.

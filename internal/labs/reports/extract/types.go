@@ -240,7 +240,7 @@ const (
 	Implausible      Reason = "implausible_value" // far outside what the analyte can have
 	UnitMissing      Reason = "unit_missing"      // a number without the unit it needs
 	UnitUnknown      Reason = "unit_unknown"      // a unit outside the table
-	UnitConflict     Reason = "unit_conflict"     // a unit that does not fit the analyte
+	UnitConflict     Reason = "unit_conflict"     // a unit that does not fit the analyte, or the unit of the range
 	RangeUnreadable  Reason = "range_unreadable"  // a range in no known notation
 	FlagDisagrees    Reason = "flag_disagrees"    // the printed flag contradicts value and range
 	PrecisionDiffers Reason = "precision_differs" // fewer decimals than the range has
