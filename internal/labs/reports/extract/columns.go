@@ -30,6 +30,8 @@ type column struct {
 	x1   float64
 	date time.Time
 	text string
+	// bound is set if the column has one bound of the range.
+	bound bound
 }
 
 var (
@@ -315,6 +317,7 @@ func headerColumns(cells []cell) []column {
 		columns = append(columns, column{kind: kind, x0: c.x0, x1: c.x1, date: date, text: plainSpaces(c.text())})
 	}
 	slices.SortFunc(columns, func(a, b column) int { return int(math.Copysign(1, a.x0-b.x0)) })
+	pairBounds(columns)
 	return columns
 }
 

@@ -140,7 +140,7 @@ func (r *reader) split(l *line, em float64) *entry {
 		return answer
 	}
 	if r.columns != nil {
-		last := otherColumn
+		last, bounds := otherColumn, map[bound][]cell{}
 		for _, c := range splitByColumns(l, r.columns, em) {
 			column := r.columns[place(r.columns, c, em)]
 			if last == valueColumn && column.kind != valueColumn && r.continuesAnswer(e.parts[valueColumn], c, em) {
@@ -148,6 +148,10 @@ func (r *reader) split(l *line, em float64) *entry {
 				continue
 			}
 			last = column.kind
+			if column.bound != noBound {
+				bounds[column.bound] = append(bounds[column.bound], c)
+				continue
+			}
 			if _, isFlag := flagOf(c.text()); !isFlag && commentHeader.MatchString(column.text) {
 				e.addNote(c.text())
 				continue
@@ -158,6 +162,7 @@ func (r *reader) split(l *line, em float64) *entry {
 			e.takeDate(c, column)
 			e.parts[column.kind] = append(e.parts[column.kind], c)
 		}
+		e.takeBounds(bounds)
 		r.repair(e, em)
 		r.takeOlder(e)
 		if r.guessed && e.anchor && !slices.Contains(e.reasons, ColumnUncertain) {
