@@ -2,6 +2,7 @@ package extract
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -45,6 +46,44 @@ func readBlockLine(text string) (f blockFields) {
 	return f
 }
 
+// bareValue is a value without a colon below a range: "Value 8".
+var bareValue = regexp.MustCompile(`(?i)^(?:your |current )?(?:value|result)\s+([<>]?=?\s?[\d.,].*)$`)
+
+func readBareValue(text string) (f blockFields) {
+	if m := bareValue.FindStringSubmatch(text); m != nil {
+		f.value, f.hasValue, f.hasAny = m[1], true, true
+	}
+	return f
+}
+
+// rangesBelow gives rows without a range that of the line directly below: "Normal value: 135 -
+// 145 mmol/L".
+func (r *reader) rangesBelow(entries []*entry, em float64) {
+	for i, e := range entries {
+		if i == 0 || e.anchor || e.used {
+			continue
+		}
+		row := entries[i-1]
+		f := readBlockLine(plainSpaces(e.line.text()))
+		words := lineWords(e.line)
+		colon := slices.IndexFunc(words, func(w Word) bool { return strings.HasSuffix(w.Text, ":") })
+		if f.rng == "" || f.hasValue || colon < 0 || colon+1 >= len(words) || !row.anchor || len(row.parts[rangeColumn]) > 0 || e.line.y-row.line.y > 1.9*em {
+			continue
+		}
+		if v, _ := ParseValue(row.text(valueColumn), r.commas); strings.ContainsAny(rangeBehind(v.Rest), "0123456789") {
+			continue
+		}
+		isLabelled := labelOfRange.MatchString(e.line.text())
+		if rng := newCell(words[colon+1:]); isLabelled || ParseRange(rng.text(), r.commas, Patient{Age: -1}).Kind != RangeOther {
+			row.parts[rangeColumn] = []cell{rng}
+			e.used, e.line.used = true, true
+		}
+	}
+}
+
+// labelOfRange begins a line that can only be a range.
+var labelOfRange = regexp.MustCompile(`(?i)^(?:normal|reference|ref\.?)\s+(?:range|value|values|interval)s?\s*:`)
+
 // readBlocks reads results that are blocks of lines and marks their lines used.
 func (r *reader) readBlocks(page int) []block {
 	l := r.pages[page]
@@ -59,6 +98,9 @@ func (r *reader) readBlocks(page int) []block {
 		var words []Word
 		for ; end < len(l.lines) && end-i < 5 && (end == i || l.lines[end].y-l.lines[end-1].y < 2.2*l.em); end++ {
 			f := readBlockLine(plainSpaces(l.lines[end].text()))
+			if !f.hasAny && all.rng != "" {
+				f = readBareValue(plainSpaces(l.lines[end].text()))
+			}
 			if !f.hasAny || f.hasValue && all.hasValue {
 				break
 			}

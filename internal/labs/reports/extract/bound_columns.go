@@ -20,7 +20,7 @@ var (
 )
 
 // pairBounds finds the columns of the lower and the upper bound, such as "Low" and "High".
-// With a column of ranges or without one of values, such columns mean something else.
+// With a column of ranges or without one of values, such columns are no bounds.
 func pairBounds(columns []column) {
 	low := slices.IndexFunc(columns, func(c column) bool { return lowerHeader.MatchString(c.text) })
 	high := slices.IndexFunc(columns, func(c column) bool { return upperHeader.MatchString(c.text) })

@@ -54,6 +54,7 @@ func (r *reader) resolve(entries []*entry, page int) {
 	r.keepEmptyRows(entries, em)
 	r.keepUnknownRows(entries, em)
 	r.fillGroups(entries, em)
+	r.rangesBelow(entries, em)
 	for i, e := range entries {
 		if e.anchor || e.used {
 			continue

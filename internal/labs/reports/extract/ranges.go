@@ -35,6 +35,9 @@ var (
 	ageBehind   = regexp.MustCompile(`(?i)^\s*\+?\s*(?:years?|yrs?|y|months?|mo|days?|weeks?)\b`)
 )
 
+// wordAndSign is a bound with a word and a sign of the same meaning: "above >59".
+var wordAndSign = regexp.MustCompile(`(?i)^(?:(?:above|over|greater than|more than)\s*(>=?)|(?:below|under|less than)\s*(<=?))`)
+
 // ParseRange reads a reference range and, where several are printed, chooses the
 // patient's.
 func ParseRange(text string, commas bool, who Patient) Range {
@@ -44,6 +47,7 @@ func ParseRange(text string, commas bool, who Patient) Range {
 		return r
 	}
 	s = strings.TrimSpace(rangeLabel.ReplaceAllString(s, ""))
+	s = wordAndSign.ReplaceAllString(s, "$1$2")
 	if noRange.MatchString(s) {
 		return r
 	}

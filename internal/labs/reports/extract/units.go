@@ -18,6 +18,7 @@ var moreUnits = map[string]string{
 	"x10*9/l": "10*3/uL", "x10*12/l": "10*6/uL", "x10*3/ul": "10*3/uL", "x10*6/ul": "10*6/uL", "k/cumm": "10*3/uL", "lakhs/cumm": "10*5/uL", "lakh/cumm": "10*5/uL", "u/g": "U/g", "mmol/24h": "mmol/(24.h)", "%ofhemoglobin": "%", "%oftotalhgb": "%", "%hb": "%", "mg/mg": "mg/mg{creat}", "mg/mmol": "mg/mmol{creat}", "µkat/l": "ukat/L", "ukat/l": "ukat/L",
 	"gpt/l": "10*3/uL", "tpt/l": "10*6/uL", "t/l": "10*6/uL", "mio/ul": "10*6/uL", "mio./ul": "10*6/uL", "tsd/ul": "10*3/uL", "tsd./ul": "10*3/uL",
 	"thousand/mcl": "10*3/uL", "million/mcl": "10*6/uL", "thou/mcl": "10*3/uL", "mill/mcl": "10*6/uL", "k/mcl": "10*3/uL", "m/mcl": "10*6/uL", "x10e3/mcl": "10*3/uL", "10e3/mcl": "10*3/uL", "cells/μl": "/uL", "units/ml": "U/mL", "mg/gcreat.": "mg/g{creat}", "kua/l": "k[IU]/L", "inr": "{INR}", "ph": "[pH]", "mmol/kg": "mmol/kg", "g/l": "g/L", "mosm/l": "mosm/L", "nmol/ml": "umol/L", "pmol/ml": "nmol/L", "umol/l": "umol/L", "mu/ml": "m[IU]/mL", "uu/l": "u[IU]/L", "iu/ml": "[IU]/mL", "au/ml": "[arb'U]/mL", "eliau/ml": "U/mL", "gplu/ml": "[GPL'U]/mL", "mm/hour": "mm/h", "mm/1h": "mm/h", "mm": "mm", "mmol/l": "mmol/L", "mmol/molhb": "mmol/mol",
+	"ml/min/1.73m*2": "mL/min/{1.73_m2}",
 }
 
 // knownUnit returns the UCUM form of a printed unit.

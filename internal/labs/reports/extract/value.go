@@ -183,6 +183,8 @@ var flagWords = map[string]string{
 	"↑": "H", "↓": "L", "▲": "H", "▼": "L", "↑↑": "C", "↓↓": "C", "⬆": "H", "⬇": "L", "+": "H", "-": "L", "++": "H", "+++": "H", "--": "L",
 	"above": "H", "below": "L", "elevated": "H", "out": "A", "ch": "C", "cl": "C", "high*": "H", "low*": "L",
 	"critical high": "C", "critical low": "C", "very high": "C", "very low": "C", "in range": "N", "out of range": "A",
+	"above high reference limit": "H", "above reference range": "H", "below low reference limit": "L", "below reference range": "L",
+	"outside reference range": "A", "within reference range": "N",
 }
 
 // flagOf returns the class of a printed flag: H, L, A (abnormal), C (critical)
@@ -198,6 +200,9 @@ var (
 	flagAfter  = regexp.MustCompile(`(?i)(?:^|\s|\d)(\((?:HH|LL|H|L|A|C|N|high|low|abnormal|critical)\)|\[(?:HH|LL|H|L|A|C|N)\]|(?:high|low|abnormal|critical|panic|HH|LL|H|L|A|N|\*{1,3}|[HL]\*|\*[HL]|[HL]!|!{1,2}|↑{1,2}|↓{1,2}|▲|▼))$`)
 )
 
+// limitFlag is a flag in words behind a value and its range.
+var limitFlag = regexp.MustCompile(`(?i)[;,]\s*((?:above high|below low) reference limit|(?:above|below|outside|within) reference range)\.?$`)
+
 // plusBefore finds plus signs that are a flag: "+ 6.4". A minus sign may be the number's.
 var plusBefore = regexp.MustCompile(`^(\+{1,3})\s+[<>]?\s?\d`)
 
@@ -205,6 +210,9 @@ var plusBefore = regexp.MustCompile(`^(\+{1,3})\s+[<>]?\s?\d`)
 func cutFlag(text string) (rest, flag string) {
 	if m := plusBefore.FindStringSubmatchIndex(text); m != nil {
 		return strings.TrimSpace(text[m[3]:]), text[m[2]:m[3]]
+	}
+	if m := limitFlag.FindStringSubmatchIndex(text); m != nil && m[0] > 0 {
+		return strings.TrimSpace(text[:m[0]]), text[m[2]:m[3]]
 	}
 	if m := flagBefore.FindStringSubmatchIndex(text); m != nil {
 		return strings.TrimSpace(text[m[3]:]), text[m[2]:m[3]]
