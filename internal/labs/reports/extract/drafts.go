@@ -37,6 +37,7 @@ func (r *reader) emit(e *entry, page int) {
 		r.takeGroup(&d, e.specimen)
 	}
 	d.own = r.ownDate(e)
+	d.takeDateOfName()
 	if d.code = printedCode(lineWords(e.line)); d.code != "" {
 		d.name = codeInName.ReplaceAllString(d.name, "")
 	}

@@ -18,9 +18,10 @@ type entry struct {
 	notes   []string // words beside the row
 	// specimen is the text of the column of specimens.
 	specimen string
-	// date is the date in a column of its own, and dateHeader the header of the column.
-	date, dateHeader string
-	isClosed         bool // its line has the whole name
+	// date is the date in a column of its own, and dateHeader the header of the column. clock
+	// is the time in another column.
+	date, dateHeader, clock string
+	isClosed                bool // its line has the whole name
 }
 
 func (e *entry) text(kind columnKind) string {

@@ -28,12 +28,47 @@ type rowDate struct {
 // before others.
 func (e *entry) takeDate(c cell, header column) {
 	text := plainSpaces(c.text())
-	words, _, ok := cutDate(text)
-	if !ok || words != "" || header.kind != otherColumn && header.kind != nameColumn && header.kind != flagColumn {
+	if onlyClock.MatchString(text) && rowDateHeader.MatchString(header.text) {
+		e.clock = text
+	}
+	if !isOnlyDate(text) || header.kind != otherColumn && header.kind != nameColumn && header.kind != flagColumn {
 		return
 	}
 	if e.date == "" || !collectionDate.MatchString(e.dateHeader) && collectionDate.MatchString(header.text) {
 		e.date, e.dateHeader = text, header.text
+	}
+}
+
+// isOnlyDate reports whether a text is a date, with or without a time.
+func isOnlyDate(text string) bool {
+	words, _, ok := cutDate(text)
+	return ok && words == ""
+}
+
+// datedRow reads a line without columns that begins with a date.
+func (r *reader) datedRow(l *line) *entry {
+	if len(l.cells) < 3 || !isOnlyDate(plainSpaces(l.cells[0].text())) {
+		return nil
+	}
+	rest := *l
+	rest.cells = l.cells[1:]
+	e := r.positional(&rest)
+	if e != nil {
+		e.line, e.date = l, plainSpaces(l.cells[0].text())
+	}
+	return e
+}
+
+// takeDateOfName moves a date from the name of a row to its own date.
+func (d *draft) takeDateOfName() {
+	at := dateInHeader.FindStringIndex(d.name)
+	if at == nil || d.own.text != "" {
+		return
+	}
+	name := strings.Trim(d.name[:at[0]]+" "+d.name[at[1]:], " ,:;()-")
+	if day, ok := parseDate(d.name[at[0]:at[1]]); ok && looksNamed(name) {
+		d.own = rowDate{text: d.name[at[0]:at[1]], day: day}
+		d.name = strings.Join(strings.Fields(name), " ")
 	}
 }
 
@@ -47,7 +82,7 @@ func (r *reader) ownDate(e *entry) rowDate {
 	if at := slices.IndexFunc(r.columns, func(c column) bool { return rowDateHeader.MatchString(c.text) }); header == "" && at >= 0 { // a cell above had the date
 		header = r.columns[at].text
 	}
-	return rowDate{text: e.date, header: header, day: day, clock: clockIn(e.date)}
+	return rowDate{text: e.date, header: header, day: day, clock: clockIn(e.date + " " + e.clock)}
 }
 
 // times returns the moments that a date can mean: two if the order of day and month is not

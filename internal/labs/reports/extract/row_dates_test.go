@@ -43,6 +43,12 @@ func TestRowDates(t *testing.T) {
 			"2024-05-06    Potassium           4.4         mmol/L      3.5-5.1             ",
 			"2024-05-06    Sodium              141         mmol/L      135-145             ",
 		}, nil, "2024-05-06"},
+		{"no header", []string{
+			"Results",
+			"2024-05-06    Potassium     4.4     mmol/L      3.5-5.1             ",
+			"2023-05-06    Potassium     6.4     mmol/L      3.5-5.1             ",
+			"Sodium     2023-05-06       129     mmol/L      135-145             ",
+		}, []string{"6.4", "129"}, "2024-05-06"},
 		{"day and month in doubt", []string{
 			"Date          Test                Result      Units       Reference range     ",
 			"05/06/2024    Potassium           4.4         mmol/L      3.5-5.1             ",
@@ -93,6 +99,19 @@ func TestUnclearRowDates(t *testing.T) {
 	)...)}})
 	if err != nil {
 		t.Fatal(err)
+	}
+	times, err := Read(Document{Pages: []Page{printedPage(FromText, append(slices.Clone(head[:4]),
+		"Date          Time     Test                Result      Units       Reference range     ",
+		"2024-05-06    08:00    Potassium           4.4         mmol/L      3.5-5.1             ",
+		"2024-05-06    14:00    Potassium           6.4         mmol/L      3.5-5.1             ",
+	)...)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range times.Rows {
+		if !slices.Contains(row.Reasons, ColumnUncertain) {
+			t.Errorf("%+v", row)
+		}
 	}
 	for _, row := range result.Rows {
 		if slices.Contains(row.Reasons, ColumnUncertain) != (row.Name == "Potassium") {

@@ -152,6 +152,14 @@ func (r *reader) split(l *line, em float64) *entry {
 				bounds[column.bound] = append(bounds[column.bound], c)
 				continue
 			}
+			isUnder := c.x0 < column.x1+em && c.x1 > column.x0-em
+			isCode := siteHeader.MatchString(column.text) || specimenHeader.MatchString(column.text)
+			if isUnder && isCode && isFlagMark(c.text()) { // the letter of a laboratory or of a specimen
+				if e.specimen == "" && specimenHeader.MatchString(column.text) {
+					e.specimen = c.text()
+				}
+				continue
+			}
 			if _, isFlag := flagOf(c.text()); !isFlag && commentHeader.MatchString(column.text) {
 				e.addNote(c.text())
 				continue
@@ -172,7 +180,11 @@ func (r *reader) split(l *line, em float64) *entry {
 			return e
 		}
 	}
-	if p := r.positional(l); p != nil {
+	p := r.positional(l)
+	if p == nil {
+		p = r.datedRow(l)
+	}
+	if p != nil {
 		if r.columns != nil && len(l.cells) > 1 { // a cell under another header is no value
 			for _, c := range p.parts[valueColumn] {
 				column := r.columns[place(r.columns, c, em)]
@@ -242,6 +254,9 @@ func isProse(l *line) bool {
 	}
 	return n >= 2 || otherValueCue.MatchString(l.text())
 }
+
+// siteHeader is the header of a column that names the laboratory or the device of a row.
+var siteHeader = regexp.MustCompile(`(?i)^(?:(?:perf(?:orming|\.)?|test(?:ing)?) )?(?:labs?|laboratory|sites?|loc(?:ation)?|tech|instrument|accred\w*)(?: (?:id|code|site|no\.?))?$`)
 
 // bodySurface is the second line of the unit mL/min/1.73 m².
 var bodySurface = regexp.MustCompile(`(?i)^/?\s*1[.,]73\s*(?:m|sq)`)
