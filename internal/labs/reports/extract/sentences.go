@@ -358,8 +358,11 @@ var (
 	otherValueCue = regexp.MustCompile(`(?i)\b(?:if|unless|should|until|target\w*|goals?|aim\w*|thresholds?|cut-?offs?|transfus\w*|` + earlierWords(inSentence) + `|` +
 		`(?:normal|reference|therapeutic|expected|desired|target) (?:range|value|interval|limit)s?|expected|recommended|desirable|ideal|optimal|keep|maintain|` +
 		`doses?|dosage|daily|tablets?|supplement\w*|give|given|start|started|prescri\w*|infus\w*|indicates?|indication|suggests?|suggestive|requires?|warrants?|defin\w+|diagnostic|considered|guidelines?|or (?:more|less|above|below|higher|lower|greater|over|under)|criteri\w+|ranges? from|detection|example|e\.g)\b`)
-	conditionCue = regexp.MustCompile(`(?i)\b(?:if|unless|when|whenever|once|should|in case)\b`)
-	currentCue   = regexp.MustCompile(`(?i)\b(?:today|now|current|currently|latest|most recent|presently|at present|this (?:visit|morning|week|sample))\b`)
+	// limitsLabel begins a list of limits, and conversionRule is a rule for two units.
+	limitsLabel    = regexp.MustCompile(`(?i)^\W*(?:critical|panic|alert|action) (?:limits?|ranges?)\b[^:]*:`)
+	conversionRule = regexp.MustCompile(`^\W*1 \S*/\S+ .*=`)
+	conditionCue   = regexp.MustCompile(`(?i)\b(?:if|unless|when|whenever|once|should|in case)\b`)
+	currentCue     = regexp.MustCompile(`(?i)\b(?:today|now|current|currently|latest|most recent|presently|at present|this (?:visit|morning|week|sample))\b`)
 	// otherCircumstance marks another day, another person or a denial.
 	otherCircumstance = regexp.MustCompile(`(?i)\b(?:(?:in|on|since|of|from|by) (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|\d{1,2} (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|` +
 		`(?:19|20)\d\d\b|yesterday|mother|father|brother|sister|sibling|donor|partner|husband|wife|family|not|never|no longer|without|repeat|recheck\w*|estimated|approximately|about)\b`)
@@ -420,7 +423,7 @@ func (n *namedBefore) claim(words []Word, from, end int, label string, d *draft)
 		clear = clear && !slices.ContainsFunc(strings.Fields(strings.ToLower(n.text)), func(w string) bool { return linkWords[w] })
 	}
 	switch {
-	case (excluded || isOther) && !current:
+	case (excluded || isOther) && !current, limitsLabel.MatchString(label), conversionRule.MatchString(text(words)):
 		return false
 	case boundInWords.MatchString(text(gap)):
 		d.value, clear = boundInWords.FindString(text(gap))+" "+d.value, false

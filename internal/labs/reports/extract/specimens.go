@@ -7,7 +7,7 @@ import (
 )
 
 var (
-	specimenLabel = regexp.MustCompile(`(?i)\b(?:specimen|sample)(?: type)?\s*:\s*`)
+	specimenLabel = regexp.MustCompile(`(?i)\b(?:specimen|sample|spec\.?)(?: type)?\s*:\s*`)
 	urineWords    = regexp.MustCompile(`(?i)\b(?:urine|urinalysis|urinary)\b`)
 	bloodWords    = regexp.MustCompile(`(?i)\b(?:serum|plasma|blood|ha?ematology|cbc)\b`)
 	stoolWords    = regexp.MustCompile(`(?i)\b(?:stool|fa?eces|fa?ecal)\b`)
@@ -33,7 +33,7 @@ func specimenIn(text string) string {
 }
 
 // specimenHeader is the header of a column of specimens.
-var specimenHeader = regexp.MustCompile(`(?i)^(?:specimen|sample)(?: type| source| material)?$|^(?:source|matrix|material)$`)
+var specimenHeader = regexp.MustCompile(`(?i)^(?:specimen|sample|spec\.?)(?: type| source| material)?$|^(?:source|matrix|material)$`)
 
 // specimenCodes are the printed abbreviations of specimens, in upper case.
 var specimenCodes = map[string]string{
