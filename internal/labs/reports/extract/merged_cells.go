@@ -78,7 +78,9 @@ func (g groupColumn) fill(entries []*entry, above string, em float64) string {
 	texts := make([]string, len(rows))
 	for i, e := range rows {
 		text := g.text(e)
-		if chosen[i] >= 0 {
+		if *text != "" {
+			texts[i] = *text
+		} else if chosen[i] >= 0 {
 			texts[i] = *g.text(labels[chosen[i]])
 		} else if texts[i] = above; above != "" {
 			e.doubt(g.reason)

@@ -80,6 +80,16 @@ func TestMergedSpecimen(t *testing.T) {
 	if want := []string{"urine", "urine", "urine", blood, blood, blood}; !slices.Equal(got, want) {
 		t.Errorf("middle: %v, want %v", got, want)
 	}
+	got = specimensOf(t, specimenColumns,
+		"Urine,      Sodium              61          mmol/L      40-220              ",
+		"random                                                                      ",
+		"Serum or    Chloride            101         mmol/L      98-107              ",
+		"plasma                                                                      ",
+		"Urine,      Potassium           45          mmol/L      25-125              ",
+		"random                                                                      ")
+	if want := []string{"urine", blood, "urine"}; !slices.Equal(got, want) {
+		t.Errorf("two lines: %v, want %v", got, want)
+	}
 	p := printedPage(FromText, append(slices.Clone(head[:4]), specimenColumns,
 		"            Sodium              61          mmol/L      40-220              ",
 		"Urine       Chloride            99          mmol/L      60-250              ",
