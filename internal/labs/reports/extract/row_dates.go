@@ -110,7 +110,6 @@ func (r *reader) markOlderRows() {
 	if newest.IsZero() {
 		return
 	}
-	newestDay := newest.Format(time.DateOnly)
 	for i := range r.drafts {
 		d := &r.drafts[i]
 		if d.own.text == "" {
@@ -118,7 +117,7 @@ func (r *reader) markOlderRows() {
 		}
 		isOlder, isUnclear := r.hasNewer(d)
 		own := column{date: d.own.day.day, text: d.own.text}
-		isOlder = isOlder || own.olderThan(append(slices.Clone(r.collected), newestDay), r.order) || own.olderThan([]string{newestDay}, r.order)
+		isOlder = isOlder || own.olderThan(r.currentDays(d.own, newest), r.order)
 		reason := OlderResult
 		if !isOlder {
 			reason = ColumnUncertain
@@ -127,6 +126,23 @@ func (r *reader) markOlderRows() {
 			d.reasons = append(slices.Clone(d.reasons), reason)
 		}
 	}
+}
+
+// currentDays returns the days with which the date of a row is compared: those of the
+// collection, or the newest date of the rows. Steps after the collection take time.
+func (r *reader) currentDays(d rowDate, newest time.Time) []string {
+	switch {
+	case len(r.collected) > 0:
+		return r.collected
+	case d.isLaterStep():
+		newest = newest.AddDate(0, 0, -30)
+	}
+	return []string{newest.Format(time.DateOnly)}
+}
+
+// isLaterStep reports whether the date is one of a step after the collection.
+func (d rowDate) isLaterStep() bool {
+	return laterDate.MatchString(d.header) && !collectionDate.MatchString(d.header)
 }
 
 // hasNewer reports whether another row has a newer result of the analyte. isUnclear reports
@@ -159,7 +175,7 @@ func (r *reader) useRowDates(m *Metadata) {
 	var days []string
 	text := ""
 	for _, d := range r.drafts {
-		if d.own.text == "" || slices.Contains(d.reasons, OlderResult) || laterDate.MatchString(d.own.header) && !collectionDate.MatchString(d.own.header) {
+		if d.own.text == "" || slices.Contains(d.reasons, OlderResult) || d.own.isLaterStep() {
 			continue
 		}
 		day := dayOf(d.own.text, r.order)

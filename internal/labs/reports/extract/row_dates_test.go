@@ -76,6 +76,29 @@ func TestRowDates(t *testing.T) {
 	}
 }
 
+// Results are verified days after the collection.
+func TestDatesOfLaterSteps(t *testing.T) {
+	for _, first := range [][]string{undated, head[:4]} {
+		result, err := Read(Document{Pages: []Page{printedPage(FromText, append(slices.Clone(first),
+			"Test                Result      Units       Range          Verified",
+			"Potassium           4.4         mmol/L      3.5-5.1        2024-05-07",
+			"Sodium              141         mmol/L      135-145        2024-05-19",
+			"Ferritin            8           ng/mL       15-150         2023-05-01",
+		)...)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range result.Rows {
+			if slices.Contains(row.Reasons, OlderResult) != (row.Name == "Ferritin") {
+				t.Errorf("%+v", row)
+			}
+		}
+		if result.Metadata.SeveralCollections {
+			t.Errorf("%+v", result.Metadata)
+		}
+	}
+}
+
 // Dates of two days that no rule orders, and two times of one day, need a review.
 func TestUnclearRowDates(t *testing.T) {
 	result, err := Read(Document{Pages: []Page{printedPage(FromText, append(slices.Clone(undated),
