@@ -60,3 +60,15 @@ func TestTableContinuesUnclear(t *testing.T) {
 		}
 	}
 }
+
+// A complete row below a header is not lost if its columns are elsewhere.
+func TestRowBesideItsColumns(t *testing.T) {
+	result := read(t, FromText,
+		"Sodium                     141                135-145             mmol/L    ",
+		"",
+		"Urea                                          6.6         mmol/L     2.5-7.8",
+	)
+	if row := find(t, result, "Urea"); row.Value != "6.6" || !slices.Contains(row.Reasons, ColumnUncertain) {
+		t.Errorf("%+v", row)
+	}
+}

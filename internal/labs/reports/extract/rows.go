@@ -190,7 +190,7 @@ func (r *reader) split(l *line, em float64) *entry {
 				column := r.columns[place(r.columns, c, em)]
 				isOther := column.kind == rangeColumn || column.kind == unitColumn || column.kind == previousColumn
 				switch {
-				case isOther && r.isContinued: // the columns of this page may be at other places
+				case isOther && (r.isContinued || len(p.parts[unitColumn]) > 0 && len(p.parts[rangeColumn]) > 0): // the columns may be at other places
 					p.reasons = append(p.reasons, ColumnUncertain)
 				case isOther:
 					return e
