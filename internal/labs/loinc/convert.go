@@ -37,7 +37,7 @@ type concentration struct {
 func readUnit(code, printed string) (concentration, bool) {
 	unit := normalise(printed)
 	valence, isIon := 1.0, true
-	if strings.Contains(unit, "eq/") {
+	if inEquivalents(printed) {
 		valence, isIon = valences[component(code)]
 	}
 	if known, ok := UCUM(printed); ok {
@@ -51,9 +51,9 @@ func readUnit(code, printed string) (concentration, bool) {
 	if power, isCount := counts[above]; isCount {
 		return concentration{"count", power / volume}, true
 	}
-	for _, base := range []string{"mol", "g", "u", "iu", "[iu]", "osm"} {
-		if amount, ok := metric(above, base); ok {
-			return concentration{strings.ReplaceAll(strings.Trim(base, "[]"), "iu", "u"), amount / valence / volume}, true
+	for _, base := range bases {
+		if amount, ok := metric(above, base.unit); ok {
+			return concentration{base.what, amount / valence / volume}, true
 		}
 	}
 	return concentration{}, false
@@ -66,12 +66,35 @@ func metric(unit, base string) (float64, bool) {
 	return multiple, ok && known
 }
 
+// SameUnit reports whether a number means the same in two printed units. Sodium has
+// the same number in mEq/L and mmol/L. Calcium does not, because its ion has two charges.
+func SameUnit(code, a, b string) bool {
+	one, known := UCUM(a)
+	if other, _ := UCUM(b); known && one == other {
+		return true
+	}
+	if !inEquivalents(a) && !inEquivalents(b) {
+		return false
+	}
+	factor, ok := Factor(code, a, b)
+	return ok && factor == 1
+}
+
+// inEquivalents reports whether a unit counts charges, such as mEq/L.
+func inEquivalents(unit string) bool { return strings.Contains(normalise(unit), "eq/") }
+
+// bases are the units without prefix, and their kinds. An equivalent is a mole of
+// charges.
+var bases = []struct{ unit, what string }{
+	{"mol", "mol"}, {"eq", "mol"}, {"g", "g"}, {"u", "u"}, {"iu", "u"}, {"[iu]", "u"}, {"osm", "osm"},
+}
+
 var (
 	prefixes = map[string]float64{"": 1, "k": 1e3, "d": 1e-1, "c": 1e-2, "m": 1e-3, "u": 1e-6, "mc": 1e-6, "n": 1e-9, "p": 1e-12, "f": 1e-15}
 	counts   = map[string]float64{"": 1, "10*3": 1e3, "10*6": 1e6, "10*9": 1e9, "10*12": 1e12}
 	// valences are the charges of ions that labs report in mEq/L.
 	valences = map[string]float64{
-		"Sodium": 1, "Potassium": 1, "Chloride": 1, "Carbon dioxide, total": 1, "Bicarbonate": 1, "Lithium": 1, "Calcium": 2, "Calcium.ionized": 2, "Magnesium": 2,
+		"Sodium": 1, "Potassium": 1, "Chloride": 1, "Carbon dioxide, total": 1, "Bicarbonate": 1, "Anion gap": 1, "Anion gap 3": 1, "Lithium": 1, "Calcium": 2, "Calcium.ionized": 2, "Magnesium": 2,
 	}
 	// molarMasses are in g/mol. Urea nitrogen is the nitrogen of one urea, and
 	// phosphate is measured as phosphorus. Hemoglobin is absent: a mole may be of

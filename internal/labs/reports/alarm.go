@@ -56,7 +56,7 @@ func (v *Version) criticalValues() (all []string) {
 	for i := range v.Rows {
 		r := &v.Rows[i]
 		if _, repeated := v.Repeated[i]; r.Interpretation == string(orders.Critical) && !repeated && !v.Removed[i] {
-			all = append(all, cmp.Or(codeOf(r), foldText(r.Name))+" "+r.Value+" "+foldUnit(cmp.Or(r.UCUM, r.Unit)))
+			all = append(all, cmp.Or(codeOf(r), foldText(r.Name))+" "+r.Value+" "+foldUnit(codeOf(r), cmp.Or(r.UCUM, r.Unit)))
 		}
 	}
 	return all

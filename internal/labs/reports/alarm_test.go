@@ -154,8 +154,10 @@ func TestCriticalInOtherUnits(t *testing.T) {
 	b.reader.outcomes['b'] = of("718-7", "g/L", "49", 49)
 	b.reader.outcomes['c'] = of("14749-6", "mmol/L", "5.1", 5.1)
 	b.reader.outcomes['d'] = of("718-7", "g/L", "139", 139)
+	b.reader.outcomes['e'] = of("2000-8", "meq/L", "4.6", 4.6) // 9.2 mg/dL of calcium
+	b.reader.outcomes['f'] = of("2951-2", "meq/L", "112", 112)
 	b.start()
-	for first, isCritical := range map[byte]bool{'a': true, 'b': true, 'c': false, 'd': false} {
+	for first, isCritical := range map[byte]bool{'a': true, 'b': true, 'c': false, 'd': false, 'e': false, 'f': true} {
 		if j := b.wait(b.upload(b.team.ID, b.user, first, false)); (j.Worst == "critical") != isCritical {
 			t.Errorf("%c is %s", first, j.Worst)
 		}

@@ -61,12 +61,12 @@ func facts(j *Job, v *Version) []fact {
 	var all []fact
 	for i := range v.Rows {
 		r := &v.Rows[i]
-		if v.Removed[i] || r.Value == "" { // a row without a value is no result
+		if v.Removed[i] || !r.HasValue() {
 			continue
 		}
 		all = append(all, fact{
 			origin: Origin{Kind: FromReport, Job: j.ID, Row: i}, loinc: codeOf(r), name: foldText(r.Name), number: r.Number,
-			comparator: r.Comparator, text: foldText(r.Value), unit: foldUnit(cmp.Or(r.UCUM, r.Unit)), day: m.CollectedDate,
+			comparator: r.Comparator, text: foldText(r.Value), unit: foldUnit(codeOf(r), cmp.Or(r.UCUM, r.Unit)), day: m.CollectedDate,
 			reported: m.ReportedDate, clock: printedClock.FindString(m.CollectedText), specimens: specimens,
 		})
 	}
@@ -108,7 +108,7 @@ func factsOfOrder(o *orders.Order, r *results.Revision) []fact {
 		one := &r.Results[i]
 		f := fact{
 			origin: Origin{Kind: FromOrder, Order: o.ID.UUID(), Row: i}, loinc: one.LOINC, name: foldText(one.Name), number: one.Number,
-			text: foldText(one.Text), unit: foldUnit(cmp.Or(one.UCUM, one.Unit)), day: day, specimens: specimens,
+			text: foldText(one.Text), unit: foldUnit(one.LOINC, cmp.Or(one.UCUM, one.Unit)), day: day, specimens: specimens,
 		}
 		if f.number == nil {
 			f.comparator, f.number = splitComparator(one.Text)
@@ -120,8 +120,12 @@ func factsOfOrder(o *orders.Order, r *results.Revision) []fact {
 
 func foldText(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
-// foldUnit returns a unit in UCUM if it is known.
-func foldUnit(unit string) string {
+// foldUnit returns a unit in UCUM if it is known. mEq/L of sodium becomes mmol/L, which
+// has the same number.
+func foldUnit(code, unit string) string {
+	if loinc.SameUnit(code, unit, "mmol/L") {
+		return "mmol/L"
+	}
 	if known, ok := loinc.UCUM(unit); ok {
 		return known
 	}

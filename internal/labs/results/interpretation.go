@@ -72,7 +72,7 @@ func (r *Result) interpret(v value, id codeNames, sex string, age int) {
 			printedFlag = hl7.WorstFlag([]string{printedFlag, leading.flag})
 		}
 	}
-	expected := r.setRange(assay, cmp.Or(r.Unit, unit), sex, age)
+	expected := r.setRange(&id, cmp.Or(r.Unit, unit), sex, age)
 	flag, known := hl7.FindFlag(printedFlag)
 	critical, open := compareToLimits(cmp.Or(v.span, leading.span), unit, id, flag.Interpretation != "")
 	if leading.span != nil {
@@ -189,7 +189,7 @@ func isTrue(b *bool) bool { return b != nil && *b }
 // agreesInUnit reports whether the unit in a text is that of the result, or one
 // of the two is absent.
 func (r *Result) agreesInUnit(q quantity) bool {
-	return q.unit == "" || r.Unit == "" || isSameUnit(q.unit, r.Unit)
+	return q.unit == "" || r.Unit == "" || isSameUnit(r.LOINC, q.unit, r.Unit)
 }
 
 // findConflict compares a flag with the range on the report and with the
@@ -224,7 +224,7 @@ func (r *Result) setSide(flag hl7.Flag) {
 
 // setRange sets and returns the range that counts for the patient: the
 // report's, or, where the lab printed none, the catalogue's in the same unit.
-func (r *Result) setRange(assay *catalogue.Assay, unit, sex string, age int) refrange.Range {
+func (r *Result) setRange(id *codeNames, unit, sex string, age int) refrange.Range {
 	printed := refrange.Parse(r.Range.Text)
 	own := printed.For(sex)
 	r.Range.Kind = printed.Kind
@@ -232,10 +232,10 @@ func (r *Result) setRange(assay *catalogue.Assay, unit, sex string, age int) ref
 		r.Range.Low, r.Range.High, r.Range.From = own.Low, own.High, FromReport
 		return own
 	}
-	if r.Range.Text != "" && printed.Kind != refrange.None || !hasUnitOf(assay, unit) {
+	if r.Range.Text != "" && printed.Kind != refrange.None || !id.hasUnitOf(unit) {
 		return own
 	}
-	usual, ok := assay.RangeFor(sex, age)
+	usual, ok := id.assay.RangeFor(sex, age)
 	if !ok {
 		return own
 	}
@@ -259,19 +259,12 @@ func (r *Result) setRange(assay *catalogue.Assay, unit, sex string, age int) ref
 
 // hasUnitOf reports whether a unit is the unit of an assay's ranges in the
 // catalogue.
-func hasUnitOf(assay *catalogue.Assay, unit string) bool {
-	return assay != nil && assay.Scale == catalogue.Quantity && isSameUnit(assay.Unit, unit)
+func (id *codeNames) hasUnitOf(unit string) bool {
+	return id.assay != nil && id.assay.Scale == catalogue.Quantity && isSameUnit(id.assayLOINC, id.assay.Unit, unit)
 }
 
-// isSameUnit reports whether two printed units are the same.
-func isSameUnit(a, b string) bool {
-	if strings.EqualFold(a, b) {
-		return true
-	}
-	one, known := loinc.UCUM(a)
-	other, _ := loinc.UCUM(b)
-	return known && one == other
-}
+// isSameUnit reports whether two printed units of an analyte are the same.
+func isSameUnit(code, a, b string) bool { return strings.EqualFold(a, b) || loinc.SameUnit(code, a, b) }
 
 // compareToRange interprets a result by its range, as if it had no flag. Call
 // it before setSide.
@@ -357,7 +350,7 @@ func compareToLimits(span *refrange.Value, unit string, id codeNames, flagged bo
 	}
 	factor, comparable := loinc.Factor(id.assayLOINC, assay.Unit, unit)
 	if !comparable {
-		factor, comparable = 1, hasUnitOf(assay, unit)
+		factor, comparable = 1, id.hasUnitOf(unit)
 	}
 	limits := refrange.Range{}
 	if assay.CriticalLow != nil {

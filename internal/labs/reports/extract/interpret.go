@@ -136,7 +136,7 @@ func (r *reader) check(row *Row, value Value, source Source, d draft, review fun
 		switch {
 		case row.Unit == "" && unitClass(code.Unit) != "" && code.Unit != "%":
 			review(UnitMissing)
-		case row.UCUM != "" && !unitFits(row.UCUM, code.Unit):
+		case row.UCUM != "" && !unitFits(row.UCUM, code.Unit), row.UCUM == "meq/L" && !isIon(code):
 			review(UnitConflict)
 		case row.Unit != "" && row.UCUM == "":
 			review(UnitUnknown)

@@ -63,8 +63,16 @@ func unitFactor(code *loinc.Code, ucum string) (factor float64, ok bool) {
 	switch {
 	case ucum == code.Unit || ucum == "" && unitClass(code.Unit) == "":
 		return 1, true
+	case ucum == "meq/L":
+		return loinc.Factor(code.Code, code.Unit, ucum)
 	case unitClass(ucum) == unitClass(code.Unit) && scales[ucum] != 0 && scales[code.Unit] != 0:
 		return scales[code.Unit] / scales[ucum], true
 	}
 	return 0, false
+}
+
+// isIon reports whether the charge of an analyte is known. Then mEq/L can be its unit.
+func isIon(code *loinc.Code) bool {
+	_, known := loinc.Factor(code.Code, "meq/L", "mmol/L")
+	return known
 }

@@ -13,6 +13,7 @@ var moreUnits = map[string]string{
 	"l/l": "L/L", "g/g": "g/g", "mg/24h": "mg/(24.h)", "mg/24hr": "mg/(24.h)", "g/24h": "g/(24.h)", "copies/ml": "{copies}/mL", "iu/dl": "[IU]/dL",
 	"titer": "{titer}", "titre": "{titer}", "index": "{index}", "s/co": "{s_co_ratio}", "ug/mlfeu": "ug/mL{FEU}", "mg/lfeu": "ug/mL{FEU}", "ngfeu/ml": "ng/mL{FEU}",
 	"pg/ml": "pg/mL", "ng/mlfeu": "ng/mL{FEU}", "u": "U", "umol/day": "umol/(24.h)", "10^3/mm3": "10*3/uL", "10^6/mm3": "10*6/uL", "/mm3": "/uL", "cells/mm3": "/uL", "fl/cell": "fL",
+	"103/mm3": "10*3/uL", "106/mm3": "10*6/uL", "x103/mm3": "10*3/uL", "x106/mm3": "10*6/uL", "thou/mm3": "10*3/uL", "thou/cumm": "10*3/uL", "mill/mm3": "10*6/uL", "cells/cu.mm": "/uL", "/cu.mm": "/uL", "lakhs/cu.mm": "10*5/uL", "mill/cu.mm": "10*6/uL",
 	"x10(9)/l": "10*3/uL", "x10(12)/l": "10*6/uL", "10(9)/l": "10*3/uL", "10(12)/l": "10*6/uL", "x10(3)/ul": "10*3/uL", "x10(6)/ul": "10*6/uL", "10e9/l": "10*3/uL", "10e12/l": "10*6/uL", "x10e12/l": "10*6/uL",
 	"x109/l": "10*3/uL", "x1012/l": "10*6/uL", "109/l": "10*3/uL", "1012/l": "10*6/uL", "g/100ml": "g/dL", "mg/100ml": "mg/dL",
 	"x10*9/l": "10*3/uL", "x10*12/l": "10*6/uL", "x10*3/ul": "10*3/uL", "x10*6/ul": "10*6/uL", "k/cumm": "10*3/uL", "lakhs/cumm": "10*5/uL", "lakh/cumm": "10*5/uL", "u/g": "U/g", "mmol/24h": "mmol/(24.h)", "%ofhemoglobin": "%", "%oftotalhgb": "%", "%hb": "%", "mg/mg": "mg/mg{creat}", "mg/mmol": "mg/mmol{creat}", "µkat/l": "ukat/L", "ukat/l": "ukat/L",
@@ -91,7 +92,7 @@ func unitClass(ucum string) string {
 		return "fraction"
 	case "g/L", "g/dL", "mg/dL", "mg/L", "ug/dL", "ug/mL", "ug/L", "ng/mL", "ng/dL", "ng/L", "pg/mL", "ug/mL{FEU}", "ng/mL{FEU}":
 		return "mass"
-	case "mmol/L", "umol/L", "nmol/L", "pmol/L":
+	case "mmol/L", "umol/L", "nmol/L", "pmol/L", "meq/L":
 		return "moles"
 	case "10*3/uL", "10*6/uL", "10*5/uL", "/uL":
 		return "count"
