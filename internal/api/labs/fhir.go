@@ -312,7 +312,7 @@ func fhirParsedReport(r *reports.ReportResults) fhir.ParsedReport {
 		parsed.Report.Status = "corrected"
 	}
 	for i := range r.Rows {
-		if _, repeats := r.Repeated[i]; !repeats && !r.Removed[i] && r.Rows[i].Value != "" {
+		if _, repeats := r.Repeated[i]; !repeats && !r.Removed[i] && r.Rows[i].HasValue() {
 			parsed.Report.Results = append(parsed.Report.Results, fhirParsedRow(&r.Rows[i], i))
 		}
 	}

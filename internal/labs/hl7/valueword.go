@@ -35,9 +35,9 @@ var valueWords = []struct {
 	pattern *regexp.Regexp
 }{
 	{Pending, wholeClause(
-		theTest+`(?:pending|pend|pndg|in progress|in process|to follow|will follow|not yet (?:available|complete|completed|performed|reported|final)|being repeated|awaiting .*|to be (?:reported|determined|announced))(?: .*)?`,
+		theTest+`(?:pending|pend|pndg|in progress|in process|to follow|will follow|not yet (?:available|complete|completed|performed|reported|final)|being repeated|awaiting|awaited|outstanding|awaiting .*|to be (?:reported|determined|announced))(?: .*)?`,
 		`(?:repeat|repeating|repeat testing|testing|analysis|incubation)(?: is)? (?:in progress|in process|ongoing|pending|underway|to follow)(?: .*)?`,
-		`tbd|tba|tbr|repeating|(?:sent|referred) (?:out|to (?:a |the )?ref.*)|send ?out|in lab`,
+		`tbd|tba|tbr|repeating|referred|(?:sent|referred) (?:out|to (?:a |the )?ref.*)|send ?out|in lab`,
 	)},
 	{NotPerformed, wholeClause(
 		`(?:tnp|dnp|dnr|tnr|qns)`+`(?: .*)?`,
@@ -46,6 +46,7 @@ var valueWords = []struct {
 		`(?:`+aSpecimen+` )?(?:quantity (?:was |is )?(?:not sufficient|insufficient)|(?:insufficient|inadequate|not enough) (?:quantity|volume|amount|`+aSpecimen+`)|volume (?:not sufficient|insufficient)|quantity limited)(?: .*)?`,
 		`(?:unable to|cannot|can not|could not|not able to) (?:be )?(?:perform|report|calculate|compute|result|process|analy[sz]e|run)(?:ed|d)?(?: .*)?`,
 		`no (?:specimen|sample|result|results|value)(?: (?:was |were )?(?:received|available|obtained|reported|submitted|collected))?`,
+		`not received|never received`+itsReason,
 		aSpecimen+` (?:was |were )?(?:not received|never received|not collected|lost|lost in transit|leaked)(?: .*)?`,
 		`(?:lab|laboratory) (?:error|accident|cancel|cancell?ed)`,
 	)},

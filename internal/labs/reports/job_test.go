@@ -686,12 +686,13 @@ func TestRowWithoutAValueIsNoResult(t *testing.T) {
 	b := newFixture(t, storetest.SQLite(t))
 	b.reader.outcomes['v'] = func() (extract.Result, error) {
 		return glucose("", func(r *extract.Result) {
-			r.Rows = append(r.Rows, extract.Row{Name: "Ferritin", Type: extract.Comment, Page: 1, NeedsReview: true, Reasons: []extract.Reason{extract.ValueMissing}})
+			r.Rows = append(r.Rows, extract.Row{Name: "Ferritin", Type: extract.Comment, Page: 1, NeedsReview: true, Reasons: []extract.Reason{extract.ValueMissing}},
+				extract.Row{Name: "Cortisol", Value: "To follow", Type: extract.Comment, Page: 1, NeedsReview: true, Reasons: []extract.Reason{extract.ValueMissing}})
 		}), nil
 	}
 	b.start()
 	j := b.wait(b.upload(b.team.ID, b.user, 'v', false))
-	if rows := b.revisions(j)[0].Rows; j.Status != reports.Completed || len(rows) != 2 {
+	if rows := b.revisions(j)[0].Rows; j.Status != reports.Completed || len(rows) != 3 {
 		t.Errorf("the job is %s with %d rows", j.Status, len(rows))
 	}
 	h := b.history()

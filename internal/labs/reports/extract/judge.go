@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"hale/internal/labs/hl7"
 	"hale/internal/labs/loinc"
 )
 
@@ -60,6 +61,7 @@ func (r *reader) judge(d draft, who Patient) Row {
 	j.findCode()
 	j.compareRangeUnit()
 	j.describe()
+	j.findMissingValue()
 	j.interpret()
 	return j.row
 }
@@ -215,6 +217,37 @@ func (j *judgement) findCode() {
 	case code != nil && row.Status == AutoMatch:
 		row.SampleType = sampleType(code.Specimen)
 	}
+}
+
+// findMissingValue marks a row with words that labs write in place of a value, such as
+// "to follow" and TNP. The words are those of results in messages.
+func (j *judgement) findMissingValue() {
+	row := &j.row
+	if row.Number != nil || j.d.culture != nil || row.HasCriticalFlag() { // a critical flag must reach a person
+		return
+	}
+	words := plainSpaces(j.d.value)
+	code := row.code()
+	hasNumbers := row.UCUM != "" || row.Range.hasBounds() || code != nil && code.Scale == "Qn"
+	switch hl7.FindValueWord(words) {
+	case "":
+		return
+	case hl7.NotMeasured, hl7.SeeNote:
+		if !hasNumbers {
+			return
+		}
+	default:
+	}
+	if hl7.FindValueWord(row.Value) == "" { // "Insufficient" of "Insufficient sample"
+		row.Value = words
+	}
+	j.review(ValueMissing)
+}
+
+// HasValue reports whether a row has a value, not only words in place of one.
+func (r *Row) HasValue() bool {
+	isMissing := slices.Contains(r.Reasons, ValueMissing) && hl7.FindValueWord(r.Value) != ""
+	return r.Value != "" && !isMissing
 }
 
 // describe sets the kind of the test, the places on the page and the confidence.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"hale/internal/labs/hl7"
 )
 
 // reader reads one document.
@@ -319,7 +321,8 @@ func (r *reader) repair(e *entry, em float64) {
 		return
 	}
 	// Free text: only beside a known name.
-	e.anchor = len(strings.Fields(value)) <= 6 && len(e.parts[nameColumn]) > 0 && r.knows(e.text(nameColumn)) >= 0.9 && !commentLine.MatchString(value)
+	isShort := len(strings.Fields(value)) <= 6 || hl7.FindValueWord(value) == hl7.NotPerformed
+	e.anchor = isShort && len(e.parts[nameColumn]) > 0 && r.knows(e.text(nameColumn)) >= 0.9 && !commentLine.MatchString(value)
 }
 
 // takeOlder uses an earlier value for a row without a current one. Otherwise the row is
