@@ -197,6 +197,9 @@ func cleanField(field, value string) string {
 		}
 		return strings.TrimRight(value, " .,;")
 	case "specimen":
+		if wholeDate.MatchString(value) {
+			return "" // "Sample: 02/11/2026"
+		}
 		value = strings.TrimRight(specimenID.FindString(value), "./-")
 		if !strings.ContainsAny(value, "0123456789") {
 			return "" // "Specimen: Serum"
@@ -219,6 +222,10 @@ func cleanField(field, value string) string {
 	}
 	return value
 }
+
+// wholeDate is a date, with or without a time, and nothing more. A number such as
+// 26-11-02-0012 begins with one.
+var wholeDate = regexp.MustCompile(`(?i)^(?:\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2})|\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/ ]?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[-/ ,]*\d{2,4})(?:[ T,].*)?$`)
 
 func splitName(value string) (first, last string) {
 	value = strings.TrimSpace(titles.ReplaceAllString(value, ""))
