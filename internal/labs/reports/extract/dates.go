@@ -79,8 +79,8 @@ const (
 	dayFirst
 )
 
-// dateOrder looks at all dates of the document, then at which order puts the
-// report shortly after the collection.
+// dateOrder looks at all dates of the document, then at which order is possible: a
+// report is not older than its sample.
 func (r *reader) dateOrder(m Metadata) dateOrder {
 	months, days := 0, 0
 	for _, p := range r.pages {
@@ -114,15 +114,14 @@ func (r *reader) dateOrder(m Metadata) dateOrder {
 	if !ok1 || !ok2 || !drawn.ambiguous && !reported.ambiguous {
 		return orderUnknown
 	}
-	plausible := func(a, b time.Time) bool { return !b.Before(a) && b.Sub(a) <= 21*24*time.Hour }
-	month := plausible(drawn.day, reported.day)
+	month := !reported.day.Before(drawn.day)
 	if drawn.ambiguous {
 		drawn.day = exchangeDayAndMonth(drawn.day)
 	}
 	if reported.ambiguous {
 		reported.day = exchangeDayAndMonth(reported.day)
 	}
-	day := plausible(drawn.day, reported.day)
+	day := !reported.day.Before(drawn.day)
 	switch {
 	case month && !day:
 		return monthFirst
