@@ -192,7 +192,10 @@ func (j *judgement) findCode() {
 	if s := specimenIn(d.name); s != "" && (s != "serum_plasma_blood" || specimen == "" && !strings.Contains(strings.ToLower(d.name), "occult")) {
 		specimen = s // "Blood" in a name of the urinalysis is what is looked for
 	}
-	matching := context{panel: d.panel, specimen: specimen, unit: row.Unit, ucum: row.UCUM, numeric: j.value.Number != nil, coarse: j.page.LowResolution}
+	if specimen == "" && normalName(d.name) == "ph" {
+		specimen = j.specimenOfPH()
+	}
+	matching := context{panel: d.panel, specimen: specimen, unit: row.Unit, ucum: row.UCUM, numeric: j.value.Number != nil, coarse: j.page.LowResolution, isShare: r.dict.isShare(d.name, row)}
 	row.Matches, row.Status = r.dict.match(d.name, matching)
 	if j.page.Source == FromText {
 		row.useCode(d.code, j.review)
@@ -217,6 +220,19 @@ func (j *judgement) findCode() {
 	case code != nil && row.Status == AutoMatch:
 		row.SampleType = sampleType(code.Specimen)
 	}
+}
+
+// specimenOfPH returns blood if the range of a pH is that of blood. A number near 7.4 without
+// a range may be of blood or urine.
+func (j *judgement) specimenOfPH() string {
+	row, rng := &j.row, &j.row.Range
+	switch {
+	case rng.Min != nil && rng.Max != nil && *rng.Min >= 7 && *rng.Max <= 7.8:
+		return "serum_plasma_blood"
+	case rng.Min == nil && rng.Max == nil && row.Number != nil && *row.Number > 7.2 && *row.Number < 7.6:
+		j.review(NameUncertain)
+	}
+	return ""
 }
 
 // findMissingValue marks a row with words that labs write in place of a value, such as

@@ -67,6 +67,11 @@ func buildDictionary() *dictionary {
 		base := normalName(withoutParentheses(c.Display))
 		d.byBase[base] = append(d.byBase[base], c)
 	}
+	for _, s := range sharedNames {
+		if c, ok := loinc.Find(s.code); ok {
+			add(s.name, c, s.score)
+		}
+	}
 	slices.Sort(d.names)
 	for _, name := range d.names {
 		d.digits = append(d.digits, digitsOf(name))
@@ -107,6 +112,16 @@ var moreNames = map[string][]string{
 	"788-0":   {"Red Cell Distribution Width (RDW)"},
 	"2132-9":  {"B-12", "Vitamin B-12"},
 	"56888-1": {"HIV Ag/Ab", "HIV 1/2 Antigen/Antibody"},
+}
+
+// sharedNames are short names that belong to another code first. Bilirubin in words is
+// that of a urine strip; as a number it is that of serum.
+var sharedNames = []struct {
+	code, name string
+	score      float64
+}{
+	{"1975-2", "Bilirubin", 0.97},
+	{"11558-4", "pH", 0.9}, // only with a specimen of blood
 }
 
 var foldReplacer = strings.NewReplacer(
@@ -296,6 +311,8 @@ type context struct {
 	ucum     string
 	numeric  bool
 	coarse   bool // letters can be mistaken for others
+	// isShare says that value and range without a unit are percentages of the cells.
+	isShare bool
 }
 
 // knows returns how well the dictionary knows a name. 1 means an exact match.
@@ -326,7 +343,7 @@ func (d *dictionary) match(name string, c context) (matches []Match, status Matc
 	}
 	for _, n := range found {
 		put(n.code, n.score)
-		if !unitFits(c.ucum, n.code.Unit) && c.ucum != "" || c.numeric && n.code.Scale == "Ord" || !c.numeric && n.code.Scale == "Qn" && c.unit == "" {
+		if c.isBareCount(n.code) || !unitFits(c.ucum, n.code.Unit) && c.ucum != "" || c.numeric && n.code.Scale == "Ord" || !c.numeric && n.code.Scale == "Qn" && c.unit == "" {
 			for _, sibling := range d.siblings(n.code) {
 				put(sibling.code, n.score*sibling.score)
 			}
@@ -385,12 +402,44 @@ func (d *dictionary) siblings(code *loinc.Code) []namedCode {
 	return out
 }
 
+// isBareCount reports whether a number without a known unit is a count of cells, although
+// the code is one of their percentages.
+func (c *context) isBareCount(code *loinc.Code) bool {
+	_, isCell := lowestShares[code.Component]
+	isBare := c.unit == "" && !c.isShare || c.ucum == "" && strings.Contains(c.unit, "/")
+	return isCell && c.numeric && isBare
+}
+
+// lowestShares are the smallest upper bounds of ranges in percent of the white cells.
+// Ranges of counts, such as 2.0-7.5 or 2000-7500, are below them or above 100.
+var lowestShares = map[string]float64{
+	"Neutrophils/100 leukocytes": 40, "Lymphocytes/100 leukocytes": 20, "Monocytes/100 leukocytes": 5, "Eosinophils/100 leukocytes": 3, "Basophils/100 leukocytes": 0.9,
+}
+
+// isShare reports whether a value and its range are percentages of the white cells.
+func (d *dictionary) isShare(name string, row *Row) bool {
+	if strings.Contains(name, "%") {
+		return true
+	}
+	if row.Number == nil || row.Range.Max == nil || *row.Number > 100 || *row.Range.Max > 100 {
+		return false
+	}
+	for _, n := range d.find(name) {
+		if lowest, isCell := lowestShares[n.code.Component]; isCell && *row.Range.Max < lowest {
+			return false
+		}
+	}
+	return true
+}
+
 // contextFactor lowers a score for a unit, a scale or a specimen that does not
 // fit.
 func contextFactor(code *loinc.Code, c context) float64 {
 	factor := 1.0
 	switch {
 	case c.ucum != "" && !unitFits(c.ucum, code.Unit):
+		factor *= 0.7
+	case c.isBareCount(code):
 		factor *= 0.7
 	case c.ucum == "" && c.unit == "" && c.numeric && unitClass(code.Unit) != "":
 		factor *= 0.97
