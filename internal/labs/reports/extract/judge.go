@@ -189,7 +189,7 @@ func (j *judgement) dropUncertain() {
 func (j *judgement) findCode() {
 	r, d, row := j.r, &j.d, &j.row
 	specimen := d.specimen
-	if s := specimenIn(d.name); s != "" && (s != "serum_plasma_blood" || specimen == "" && !strings.Contains(strings.ToLower(d.name), "occult")) {
+	if s := specimenOfName(d.name); s != "" && (s != "serum_plasma_blood" || specimen == "" && !strings.Contains(strings.ToLower(d.name), "occult")) {
 		specimen = s // "Blood" in a name of the urinalysis is what is looked for
 	}
 	if specimen == "" && normalName(d.name) == "ph" {

@@ -32,6 +32,30 @@ func specimenIn(text string) string {
 	return ""
 }
 
+var (
+	// stoolNames and swabNames are words of names that state the specimen of a test. In a
+	// heading, they may be words of a department or a disease.
+	stoolNames = regexp.MustCompile(`(?i)\bclostridi\w+ difficile\b|\bc\.? ?diff(?:icile)?\b|\bcalprotectin\b|\b(?:pancreatic |faecal |fecal )elastase\b|\bova (?:and|&) parasites?\b`)
+	// fitName is the faecal immunochemical test. "Fit" alone is a word.
+	fitName   = regexp.MustCompile(`\b(?:q?FIT|i?FOBT)\b|(?i)\boccult blood\b.*\b(?:immunochemical|guaiac)\b`)
+	swabNames = regexp.MustCompile(`(?i)\b(?:nose|nasal|nares|nostrils?|throat|(?:naso|oro)?-?pharyn\w*|tonsils?|rectal|rectum|perianal|perineum|groin|axilla\w*|vaginal?|cervix|endocervical|urethral?|penile|genital|wound|conjunctiva\w*|` +
+		`bronchial|bronchoalveolar|bal|tracheal|biopsy)\b`)
+)
+
+// specimenOfName returns the API's sample type that the name of a test states, or nothing.
+func specimenOfName(name string) string {
+	switch s := specimenIn(name); {
+	case s != "" && s != "serum_plasma_blood":
+		return s
+	case stoolNames.MatchString(name), fitName.MatchString(name):
+		return "stool"
+	case swabNames.MatchString(name):
+		return "other"
+	default:
+		return s
+	}
+}
+
 // specimenHeader is the header of a column of specimens.
 var specimenHeader = regexp.MustCompile(`(?i)^(?:specimen|sample|spec\.?)(?: type| source| material)?$|^(?:source|matrix|material)$`)
 
