@@ -122,11 +122,13 @@ func expectation(value string, rng Range) string {
 func (r *reader) check(row *Row, value Value, source Source, d draft, review func(Reason)) {
 	code := row.code()
 	number := row.Number != nil
-	if row.Status == ReviewMatch {
+	isTail := row.Status == NoMatch && row.Type == Boolean && smallWord.MatchString(row.Name) // "antibody" of "HIV 1/2 antibody"
+	if row.Status == ReviewMatch || isTail {
 		review(NameUncertain)
 	}
 	isOdd := row.Type == Boolean && strings.ContainsAny(row.Range.Text, "0123456789") // it may be a part of the answer
-	if row.Range.Kind == RangeOther && (number || isOdd) {
+	isCut := row.Type == Boolean && strings.HasSuffix(row.Range.Text, "-")            // "Non-" of "Non-reactive"
+	if row.Range.Kind == RangeOther && (number || isOdd || isCut) {
 		review(RangeUnreadable)
 	}
 	if number && hasSecondNumber(value.Rest) && (strings.TrimSpace(d.rng) != "" || row.Range.Kind == RangeNone) {

@@ -19,7 +19,11 @@ func Read(doc Document) (Result, error) {
 	for _, p := range doc.Pages {
 		result.Pages = append(result.Pages, PageInfo{Width: p.Width, Height: p.Height, Source: p.Source})
 	}
-	if !isReport(doc, result) {
+	switch {
+	case isReport(doc, result):
+	case isReportInWords(doc, result):
+		doubtFindings(doc, result.Rows)
+	default:
 		return Result{}, reasonOf(doc, &Failure{Reason: InvalidInput, Detail: "no results of laboratory tests were found: this does not look like a lab report"})
 	}
 	return result, nil
@@ -81,6 +85,37 @@ func isReport(doc Document, result Result) bool {
 		return true // all of its analytes may be unknown
 	}
 	return known >= 2 || known == 1 && (head || complete > 0) || complete >= 3 || cultures >= 2 || cultures == 1 && head
+}
+
+// isReportInWords reports whether a document about a patient has an answer of a test for
+// something that is there or not, such as "HLA-B27: Positive". Its names may be unknown.
+func isReportInWords(doc Document, result Result) bool {
+	m := result.Metadata
+	isPatients := m.LastName != "" || m.BirthText != ""
+	isLabs := m.CollectedText != "" || m.ReportedText != "" || m.Specimen != "" || m.Lab != ""
+	return isPatients && isLabs && slices.ContainsFunc(result.Rows, isNamedAnswer) && !looksForeign(doc)
+}
+
+// isNamedAnswer reports whether a row is an answer of a test that usually has one.
+func isNamedAnswer(row Row) bool {
+	return row.Number == nil && plainAnswer.MatchString(plainSpaces(row.Value)) && (row.Status != NoMatch || answerName.MatchString(row.Name))
+}
+
+// findingWords are words of findings under the microscope, which are sentences.
+var findingWords = regexp.MustCompile(`(?i)\b(?:cytolog\w+|histolog\w+|biops\w+|[lh]g?sil|nilm|asc-?us|carcinoma|dysplasia|karyotype|colposcopy|malignan\w+)\b`)
+
+// doubtFindings marks all rows of a report that may have findings in sentences: no row has
+// them.
+func doubtFindings(doc Document, rows []Row) {
+	for _, p := range doc.Pages {
+		if !slices.ContainsFunc(p.Words, func(w Word) bool { return findingWords.MatchString(w.Text) }) {
+			continue
+		}
+		for i := range rows {
+			rows[i] = doubt(rows[i], SentenceUnclear)
+		}
+		return
+	}
 }
 
 func readOnce(doc Document) Result {
