@@ -41,6 +41,7 @@ func (e *entry) addNote(text string) {
 // resolve joins wrapped names and ranges to their rows and follows headings.
 func (r *reader) resolve(entries []*entry, page int) {
 	em := r.pages[page].em
+	r.dropBands(entries, em)
 	joinHalves(entries, em)
 	for i, e := range entries {
 		if e.anchor && !e.isClosed {

@@ -123,7 +123,8 @@ func (r *reader) check(row *Row, value Value, source Source, d draft, review fun
 	code := row.code()
 	number := row.Number != nil
 	isTail := row.Status == NoMatch && row.Type == Boolean && smallWord.MatchString(row.Name) // "antibody" of "HIV 1/2 antibody"
-	if row.Status == ReviewMatch || isTail {
+	isBound := row.Status == NoMatch && row.Type == Ranged && row.Unit == "" && row.Range.Kind == RangeNone && d.culture == nil // "Group 3 <10"
+	if row.Status == ReviewMatch || isTail || isBound {
 		review(NameUncertain)
 	}
 	isOdd := row.Type == Boolean && strings.ContainsAny(row.Range.Text, "0123456789") // it may be a part of the answer
