@@ -21,6 +21,7 @@ type draft struct {
 	culture                      *culture // of a row of a culture
 	column                       column   // of its value, if it has a date
 	own                          rowDate  // in a column of dates
+	headerUnit                   string   // in the header of its value
 }
 
 // emit turns an entry into a draft.
@@ -48,6 +49,9 @@ func (r *reader) emit(e *entry, page int) {
 	}
 	if at := slices.IndexFunc(r.columns, func(c column) bool { return c.kind == valueColumn && c.date.Year() > 1900 }); at >= 0 {
 		d.column = r.columns[at]
+	}
+	if at := slices.IndexFunc(r.columns, func(c column) bool { return c.kind == valueColumn }); at >= 0 {
+		d.headerUnit = unitInText(r.columns[at].text)
 	}
 	r.nameTime(&d)
 	if r.older || olderName.MatchString(d.name) {

@@ -122,7 +122,7 @@ func expectation(value string, rng Range) string {
 func (r *reader) check(row *Row, value Value, source Source, d draft, review func(Reason)) {
 	code := row.code()
 	number := row.Number != nil
-	isTail := row.Status == NoMatch && row.Type == Boolean && smallWord.MatchString(row.Name) // "antibody" of "HIV 1/2 antibody"
+	isTail := row.Status == NoMatch && row.Type == Boolean && smallWord.MatchString(row.Name)                                   // "antibody" of "HIV 1/2 antibody"
 	isBound := row.Status == NoMatch && row.Type == Ranged && row.Unit == "" && row.Range.Kind == RangeNone && d.culture == nil // "Group 3 <10"
 	if row.Status == ReviewMatch || isTail || isBound {
 		review(NameUncertain)

@@ -134,6 +134,9 @@ func (j *judgement) readUnitAndRange() {
 	if value.Type == Boolean && d.unit == "" && rngText == strings.TrimSpace(d.rng) { // "Reactive (index 8.9)"
 		row.Unit = ""
 	}
+	if row.Unit == "" && value.Number != nil {
+		row.Unit = cmp.Or(unitInText(d.name), j.unitOfHeader())
+	}
 	row.UCUM, _ = r.dict.cellUnit(d.name, row.Unit)
 	row.Range = ParseRange(rngText, j.commas, j.who)
 	j.printedRange = cmp.Or(printed, rangeBehind(behind))
@@ -155,6 +158,27 @@ func (j *judgement) compareRangeUnit() {
 	row.Range.Text = j.printedRange
 	j.review(UnitConflict)
 }
+
+// unitOfHeader returns the unit in the header of the values, unless the analyte has no unit or
+// one of another kind.
+func (j *judgement) unitOfHeader() string {
+	unit := j.d.headerUnit
+	if unit == "" || unitlessName.MatchString(j.d.name) {
+		return ""
+	}
+	ucum, _ := j.r.dict.cellUnit(j.d.name, unit)
+	matches, status := j.r.dict.match(j.d.name, context{panel: j.d.panel, specimen: j.d.specimen, unit: unit, ucum: ucum, numeric: true})
+	if status == NoMatch && len(matches) == 0 {
+		return unit
+	}
+	if code, ok := loinc.Find(matches[0].Code); ok && unitFits(ucum, code.Unit) {
+		return unit
+	}
+	return ""
+}
+
+// unitlessName is a word of names of numbers without the unit of their column.
+var unitlessName = regexp.MustCompile(`(?i)\b(?:ratio|index|ph|inr|saturation)\b|%|/`)
 
 // dropUncertain removes numbers and bounds that may be wrong.
 func (j *judgement) dropUncertain() {

@@ -98,6 +98,7 @@ var moreNames = map[string][]string{
 	"62292-8": {"25-OH Vitamin D", "Vitamin D (25-OH)", "25 Hydroxy Vitamin D", "Vitamin D 25 Hydroxy", "Vitamin D", "25-Hydroxy Vitamin D", "Vitamin D, 25-OH", "Vitamin D Total"},
 	"3016-3":  {"TSH (Thyroid Stimulating Hormone)", "Thyroid Stimulating Hormone (TSH)", "Thyrotropin (TSH)"},
 	"33914-3": {},
+	"21198-7": {"bHCG", "Total bHCG", "Total Beta-hCG", "Beta hCG"},
 	"98979-8": {"eGFR (CKD-EPI)", "GFR", "Glomerular Filtration Rate"},
 	"13457-7": {"LDL Chol", "LDL Cholesterol (Calc)", "Cholesterol LDL"},
 	"2085-9":  {"Cholesterol HDL", "HDL Chol."},

@@ -22,7 +22,7 @@ var limits = map[string][2]float64{
 var scales = map[string]float64{
 	"g/L": 1, "g/dL": 10, "mg/dL": 0.01, "mg/L": 1e-3, "ug/dL": 1e-5, "ug/mL": 1e-3, "ug/L": 1e-6, "ng/mL": 1e-6, "ng/dL": 1e-8, "ng/L": 1e-9, "pg/mL": 1e-9,
 	"mmol/L": 1, "umol/L": 1e-3, "nmol/L": 1e-6, "pmol/L": 1e-9, "10*3/uL": 1e3, "10*6/uL": 1e6, "10*5/uL": 1e5, "/uL": 1, "%": 0.01, "L/L": 1,
-	"m[IU]/L": 1, "u[IU]/mL": 1, "m[IU]/mL": 1e3, "[IU]/mL": 1e6,
+	"m[IU]/L": 1, "u[IU]/mL": 1, "m[IU]/mL": 1e3, "[IU]/L": 1e3, "[IU]/mL": 1e6,
 }
 
 // usualUppers are upper bounds of reference ranges of analytes that are printed with

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"hale/internal/labs/loinc"
@@ -51,7 +52,8 @@ func knownUnit(printed string) (string, bool) {
 var cellName = regexp.MustCompile(`(?i)\b(?:wbcs?|rbcs?|plts?|platelets?|cells?)\b|thromboc?[yz]|plaquett|leu[ck]o[cz]yt|lym(?:ph|f)o[cz]yt|mono[cz]yt|granulo[cz]yt|erythro[cz]yt|r[ée]ti[ck]ulo[cz]yt|neutro|eosino|basophil|h[ée]maties|globules|blast`)
 
 // cellUnit returns the UCUM form of a unit of a row. "G/l" is giga per litre for counts
-// of cells. For other analytes it is grams per litre.
+// of cells. For other analytes it is grams per litre. "IU/L" is a unit of activity for
+// enzymes, and an international unit for hormones.
 func (d *dictionary) cellUnit(name, printed string) (string, bool) {
 	unit := strings.ReplaceAll(strings.Trim(printed, "()[],;"), " ", "")
 	if unit == "G/l" || unit == "G/L" {
@@ -63,7 +65,34 @@ func (d *dictionary) cellUnit(name, printed string) (string, bool) {
 			return "10*3/uL", true
 		}
 	}
+	if strings.EqualFold(unit, "IU/L") && d.hasArbitraryUnit(name) {
+		return "[IU]/L", true
+	}
 	return knownUnit(printed)
+}
+
+// hasArbitraryUnit reports whether all codes of a name have international units.
+func (d *dictionary) hasArbitraryUnit(name string) bool {
+	found := d.find(name)
+	return len(found) > 0 && !slices.ContainsFunc(found, func(n namedCode) bool { return n.code.Scale == "Qn" && unitClass(n.code.Unit) != "arbitrary" })
+}
+
+// unitAtEnd finds a unit in brackets or behind a comma at the end of a name or a header.
+var unitAtEnd = regexp.MustCompile(`(?:[(\[]([^()\[\]]+)[)\]]|,\s*(\S+))\s*$`)
+
+// unitInText returns the unit at the end of a name or a header: "Sodium (mmol/L)", "Result,
+// mmol/L". Short forms that can be other words, such as INR, are none.
+func unitInText(text string) string {
+	m := unitAtEnd.FindStringSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	unit := strings.TrimSpace(m[1] + m[2])
+	isPlain := strings.ContainsAny(unit, "/%") || unit == "fL" || unit == "pg"
+	if !isPlain || !isUnit(unit) {
+		return ""
+	}
+	return unit
 }
 
 // powerOfTen reads powers whose mark recognition spoils: 10%9/L, 1043/uL.
@@ -96,7 +125,7 @@ func unitClass(ucum string) string {
 		return "moles"
 	case "10*3/uL", "10*6/uL", "10*5/uL", "/uL":
 		return "count"
-	case "[IU]/mL", "m[IU]/L", "m[IU]/mL", "u[IU]/mL", "k[IU]/L", "U/mL", "[IU]/dL", "[arb'U]/mL", "u[IU]/L":
+	case "[IU]/mL", "[IU]/L", "m[IU]/L", "m[IU]/mL", "u[IU]/mL", "k[IU]/L", "U/mL", "[IU]/dL", "[arb'U]/mL", "u[IU]/L":
 		return "arbitrary"
 	case "U/L", "ukat/L":
 		return "activity"

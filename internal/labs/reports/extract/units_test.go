@@ -48,3 +48,53 @@ func TestUnitsOfCounts(t *testing.T) {
 		}
 	}
 }
+
+// International units of hormones are no units of activity.
+func TestInternationalUnits(t *testing.T) {
+	result := read(t, FromText,
+		"FSH                        6.3                3.5-12.5            IU/L      ",
+		"LH                         4.4                2.4-12.6            IU/L      ",
+		"Beta-hCG                   <1                 <5                  IU/L      ",
+		"Total bHCG                 <2                 <5                  IU/L      ",
+		"Prolactin                  312                102-496             mIU/L     ",
+		"PTH                        8.1         H      1.6-6.9             pmol/L    ",
+		"ALT                        31                 0-34                IU/L      ",
+		"Gamma GT                   31                 0-40                IU/L      ",
+	)
+	for name, want := range map[string]struct{ ucum, code string }{
+		"FSH": {"[IU]/L", "15067-2"}, "LH": {"[IU]/L", "10501-5"}, "Beta-hCG": {"[IU]/L", "21198-7"}, "Total bHCG": {"[IU]/L", "21198-7"}, "Prolactin": {"u[IU]/mL", "15081-3"}, "PTH": {"pmol/L", "14866-8"},
+		"ALT": {"U/L", "1742-6"}, "Gamma GT": {"U/L", "2324-2"},
+	} {
+		if row := find(t, result, name); row.UCUM != want.ucum || row.NeedsReview || row.Matches[0].Code != want.code {
+			t.Errorf("%s: %s, %v, %+v", name, row.UCUM, row.Reasons, row.Matches)
+		}
+	}
+}
+
+// A unit can be in the name of a row or in the header of the values.
+func TestUnitsBesideTheColumn(t *testing.T) {
+	result, err := Read(Document{Pages: []Page{printedPage(FromText, append(head[:4:4],
+		"Test                           Result, mmol/L   Reference range",
+		"Total cholesterol              6.1              <5.2",
+		"HDL cholesterol                1.05             >1.2",
+		"Total/HDL ratio                5.8              <4.5",
+		"Haemoglobin (g/L)              118              120-160",
+		"WBC (x10⁹/L)                   12.1             4.0-11.0",
+		"Neutrophils (x10⁹/L)           9.3              2.0-7.5",
+		"Neutrophils (%)                77               40-75",
+		"Prothrombin time (INR)         1.1              0.9-1.2",
+		"ALT                            31               0-34",
+	)...)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]struct{ unit, code string }{
+		"Total cholesterol": {"mmol/L", "14647-2"}, "HDL cholesterol": {"mmol/L", "14646-4"}, "Total/HDL ratio": {"", ""}, "Haemoglobin (g/L)": {"g/L", "718-7"}, "WBC (x10⁹/L)": {"x10⁹/L", "6690-2"},
+		"Neutrophils (x10⁹/L)": {"x10⁹/L", "751-8"}, "Neutrophils (%)": {"%", "770-8"}, "Prothrombin time (INR)": {"", ""}, "ALT": {"", "1742-6"},
+	} {
+		row := find(t, result, name)
+		if row.Unit != want.unit || want.unit != "" && (row.UCUM == "" || row.NeedsReview) || want.code != "" && row.Matches[0].Code != want.code {
+			t.Errorf("%s: %q, %v, %+v", name, row.Unit, row.Reasons, row.Matches)
+		}
+	}
+}
