@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -80,7 +81,8 @@ const (
 )
 
 // dateOrder looks at all dates of the document, then at which order is possible: a
-// report is not older than its sample.
+// report is not older than its sample. At last it looks for a laboratory of the United
+// States.
 func (r *reader) dateOrder(m Metadata) dateOrder {
 	months, days := 0, 0
 	for _, p := range r.pages {
@@ -109,6 +111,17 @@ func (r *reader) dateOrder(m Metadata) dateOrder {
 	case days > 0:
 		return orderUnknown
 	}
+	if order := possibleOrder(m); order != orderUnknown {
+		return order
+	}
+	if m.CollectedText+m.ReportedText != "" && r.isAmerican() {
+		return monthFirst
+	}
+	return orderUnknown
+}
+
+// possibleOrder returns the only order that does not put the report before its sample.
+func possibleOrder(m Metadata) dateOrder {
 	drawn, ok1 := parseDate(m.CollectedText)
 	reported, ok2 := parseDate(m.ReportedText)
 	if !ok1 || !ok2 || !drawn.ambiguous && !reported.ambiguous {
@@ -129,6 +142,38 @@ func (r *reader) dateOrder(m Metadata) dateOrder {
 		return dayFirst
 	}
 	return orderUnknown
+}
+
+// americanSigns are signs of a laboratory of the United States. They are a time zone behind a
+// time, a state with a ZIP code, and the number of a CLIA certificate.
+var americanSigns = []*regexp.Regexp{
+	regexp.MustCompile(`\d:\d{2}(?: ?[APap][Mm])? (?:[ECMP][SD]T|AK[SD]T|HST)\b`),
+	regexp.MustCompile(`\b(?:A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|P[AR]|RI|S[CD]|T[NX]|UT|V[AT]|W[AIVY]) \d{5}(?:-\d{4})?\b`),
+	regexp.MustCompile(`\b\d{2}D\d{7}\b`),
+}
+
+// isAmerican reports whether the head of the first page has two signs of a laboratory of the
+// United States. One can be of a patient, or of another laboratory.
+func (r *reader) isAmerican() bool {
+	first := math.Inf(1)
+	for i := range r.drafts {
+		if r.drafts[i].page == 0 {
+			first = min(first, r.drafts[i].y)
+		}
+	}
+	found := map[int]bool{}
+	for _, l := range r.pages[0].lines {
+		for i, sign := range americanSigns {
+			found[i] = found[i] || l.y < first && sign.MatchString(l.text())
+		}
+	}
+	signs := 0
+	for _, has := range found {
+		if has {
+			signs++
+		}
+	}
+	return signs >= 2
 }
 
 func exchangeDayAndMonth(d time.Time) time.Time {

@@ -20,6 +20,21 @@ func TestOrderOfDayAndMonth(t *testing.T) {
 	}
 }
 
+// A laboratory of the United States puts the month first. One sign is not enough.
+func TestDatesOfAnAmericanLaboratory(t *testing.T) {
+	for line, want := range map[string]string{
+		"Collected: 03/04/2026 07:15 MST     Phoenix, AZ 85001":       "2026-03-04",
+		"Collected: 03/04/2026     Fresno, CA 93701  CLIA 05D0000001": "2026-03-04",
+		"Collected: 03/04/2026     Fresno, CA 93701":                  "",
+		"Collected: 03/04/2026 07:15 EST":                             "",
+		"Collected: 03/04/2026 07:15     Dorf 12345":                  "",
+	} {
+		if m := readDates(t, "04/09/1993", line, "04/05/2026"); m.CollectedDate != want || (m.BirthDate == "") != (want == "") {
+			t.Errorf("%s: %q, born %q", line, m.CollectedDate, m.BirthDate)
+		}
+	}
+}
+
 func readDates(t *testing.T, birth, collected, reported string) Metadata {
 	t.Helper()
 	result, err := Read(Document{Pages: []Page{printedPage(FromText,

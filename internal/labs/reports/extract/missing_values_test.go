@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Words that stand in place of a value are no result.
+// Words in place of a value are no result.
 func TestWordsInPlaceOfAValue(t *testing.T) {
 	result := read(t, FromText,
 		"Sodium                     138                135-145             mmol/L    ",
