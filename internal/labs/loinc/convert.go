@@ -94,7 +94,7 @@ var (
 	counts   = map[string]float64{"": 1, "10*3": 1e3, "10*6": 1e6, "10*9": 1e9, "10*12": 1e12}
 	// valences are the charges of ions that labs report in mEq/L.
 	valences = map[string]float64{
-		"Sodium": 1, "Potassium": 1, "Chloride": 1, "Carbon dioxide, total": 1, "Bicarbonate": 1, "Anion gap": 1, "Anion gap 3": 1, "Lithium": 1, "Calcium": 2, "Calcium.ionized": 2, "Magnesium": 2,
+		"Sodium": 1, "Potassium": 1, "Chloride": 1, "Carbon dioxide, total": 1, "Bicarbonate": 1, "Anion gap": 1, "Anion gap 3": 1, "Lithium": 1, "Lactate": 1, "Calcium": 2, "Calcium.ionized": 2, "Magnesium": 2,
 	}
 	// molarMasses are in g/mol. Urea nitrogen is the nitrogen of one urea, and
 	// phosphate is measured as phosphorus. Hemoglobin is absent: a mole may be of

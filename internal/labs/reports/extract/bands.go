@@ -11,7 +11,7 @@ import (
 var (
 	// bandWord is a word of the names of bands. It describes a state, no analyte.
 	bandWord = regexp.MustCompile(`(?i)\b(?:(?:non-? ?|pre-?)?diabet\w*|risk|optimal|desirable|borderline|in?sufficien\w+|sufficien\w+|deficien\w+|intoxication|toxic\w*|trimester|category|stage|normal|abnormal|elevated|acceptable|therapeutic|healthy|obes\w+)\b|` +
-		`^(?:very |extremely |mildly |moderately |severely |above |near |slightly )*(?:high|low|increased|decreased|mild|moderate|severe|negative|positive|equivocal|weak|strong)\b|^(?:class|grade|group|level) \d`)
+		`^(?:very |extremely |mildly |moderately |severely |above |near |slightly )*(?:high|low|increased|decreased|mild|moderate|severe|negative|positive|equivocal|weak|strong)\b|^(?:class|grade|level) \d`)
 	// stageName is a stage of a disease of the kidneys: G3a, A2.
 	stageName = regexp.MustCompile(`^(?:ckd )?[GA][1-5][ab]?$`)
 	// boundForm is a cell with one or two bounds and nothing more.

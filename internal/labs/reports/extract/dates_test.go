@@ -58,6 +58,7 @@ func TestDateOfSample(t *testing.T) {
 		"Collected: 02/11/2026     Sample: 02/11/2026":          {"2026-11-02", ""},
 		"Collected: 02/11/2026     Specimen: 2026-11-02 08:10":  {"2026-11-02", ""},
 		"Collected: 02/11/2026     Accession: 261102":           {"2026-11-02", "261102"},
+		"Collected: 02/11/2026     Lab no: 26/02/1188":          {"2026-11-02", "26/02/1188"},
 		"Date and time of collection: 02/11/2026 Lab no: 26C11": {"2026-11-02", "26C11"},
 	} {
 		if m := readDates(t, "23/05/1974", label, "13/11/2026"); m.CollectedDate != want.collected || m.Specimen != want.specimen {

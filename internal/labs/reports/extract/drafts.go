@@ -50,9 +50,7 @@ func (r *reader) emit(e *entry, page int) {
 	if at := slices.IndexFunc(r.columns, func(c column) bool { return c.kind == valueColumn && c.date.Year() > 1900 }); at >= 0 {
 		d.column = r.columns[at]
 	}
-	if at := slices.IndexFunc(r.columns, func(c column) bool { return c.kind == valueColumn }); at >= 0 {
-		d.headerUnit = unitInText(r.columns[at].text)
-	}
+	d.headerUnit = unitOfValues(r.columns)
 	r.nameTime(&d)
 	if r.older || olderName.MatchString(d.name) {
 		d.reasons = append(d.reasons, OlderResult)
@@ -82,6 +80,20 @@ func (r *reader) emit(e *entry, page int) {
 	}
 	e.line.used = true
 	r.drafts = append(r.drafts, d)
+}
+
+// unitOfValues returns the unit in the header of the only column of values.
+func unitOfValues(columns []column) string {
+	unit, values := "", 0
+	for _, c := range columns {
+		if c.kind == valueColumn {
+			unit, values = unitInText(c.text), values+1
+		}
+	}
+	if values != 1 {
+		return ""
+	}
+	return unit
 }
 
 // olderName begins the name of an earlier result.

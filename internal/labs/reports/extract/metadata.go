@@ -197,7 +197,7 @@ func cleanField(field, value string) string {
 		}
 		return strings.TrimRight(value, " .,;")
 	case "specimen":
-		if wholeDate.MatchString(value) {
+		if _, isDate := parseDate(value); isDate && wholeDate.MatchString(value) {
 			return "" // "Sample: 02/11/2026"
 		}
 		value = strings.TrimRight(specimenID.FindString(value), "./-")

@@ -53,13 +53,14 @@ func TestSpecimenOfName(t *testing.T) {
 		"Streptococcus PCR, throat: Not detected",
 		"HSV PCR, CSF: Not detected",
 		"HIV antibody: Negative",
+		"Genital herpes IgG: Negative",
 		"FIT                        14                 <10                 ug/g      ",
 		"Tissue Transglutaminase IgA   3               <4                  U/mL      ",
 		"Potassium                  4.1                3.5-5.1             mmol/L    ",
 	)
 	for name, want := range map[string]string{
 		"Clostridioides difficile toxin PCR": "stool", "MRSA screen (nose)": "other", "Chlamydia trachomatis PCR, urine": "urine", "Streptococcus PCR, throat": "other",
-		"HSV PCR, CSF": "other", "HIV antibody": "serum_plasma_blood", "FIT": "stool", "Tissue Transglutaminase IgA": "serum_plasma_blood", "Potassium": "serum_plasma_blood",
+		"HSV PCR, CSF": "other", "HIV antibody": "serum_plasma_blood", "Genital herpes IgG": "serum_plasma_blood", "FIT": "stool", "Tissue Transglutaminase IgA": "serum_plasma_blood", "Potassium": "serum_plasma_blood",
 	} {
 		if row := find(t, result, name); row.SampleType != want {
 			t.Errorf("%s is of %s, want %s", name, row.SampleType, want)

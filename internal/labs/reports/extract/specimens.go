@@ -42,18 +42,23 @@ var (
 		`bronchial|bronchoalveolar|bal|tracheal|biopsy)\b`)
 )
 
+// bloodTest is a word of tests of blood, such as antibodies of genital herpes.
+var bloodTest = regexp.MustCompile(`(?i)\b(?:antibod(?:y|ies)|abs?|ig[agme])\b`)
+
 // specimenOfName returns the API's sample type that the name of a test states, or nothing.
 func specimenOfName(name string) string {
-	switch s := specimenIn(name); {
-	case s != "" && s != "serum_plasma_blood":
+	s := specimenIn(name)
+	switch {
+	case fitName.MatchString(name) && s != "urine":
+		return "stool"
+	case s != "" || bloodTest.MatchString(name):
 		return s
-	case stoolNames.MatchString(name), fitName.MatchString(name):
+	case stoolNames.MatchString(name):
 		return "stool"
 	case swabNames.MatchString(name):
 		return "other"
-	default:
-		return s
 	}
+	return ""
 }
 
 // specimenHeader is the header of a column of specimens.
