@@ -717,6 +717,27 @@ func TestContradictingResultWaitsForReview(t *testing.T) {
 	}
 }
 
+// Units that mean the same do not keep a result from repeating another one.
+func TestRepeatsInOtherUnits(t *testing.T) {
+	b := newFixture(t, storetest.SQLite(t))
+	of := func(code, unit string) func() (extract.Result, error) {
+		return func() (extract.Result, error) {
+			return glucose("S-"+code, func(r *extract.Result) {
+				r.Rows[0].Name, r.Rows[0].Unit, r.Rows[0].UCUM, r.Rows[0].Matches = code, unit, unit, []extract.Match{{Code: code, Confidence: 1}}
+			}), nil
+		}
+	}
+	b.reader.outcomes['a'], b.reader.outcomes['b'] = of("2951-2", "mmol/L"), of("2951-2", "meq/L")
+	b.reader.outcomes['c'], b.reader.outcomes['d'] = of("2601-3", "mmol/L"), of("2601-3", "meq/L")
+	b.reader.outcomes['e'], b.reader.outcomes['f'] = of("15067-2", "U/L"), of("15067-2", "[IU]/L")
+	b.start()
+	for i, repeats := range []bool{false, true, false, false, false, true} {
+		if j := b.wait(b.upload(b.team.ID, b.user, byte('a'+i), false)); len(b.revisions(j)[0].Repeated) == 1 != repeats {
+			t.Errorf("%c repeats %v", 'a'+i, b.revisions(j)[0].Repeated)
+		}
+	}
+}
+
 // The reports of a deleted user are not read until the user is restored.
 func TestDeletedUserWaits(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

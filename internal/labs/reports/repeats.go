@@ -121,10 +121,13 @@ func factsOfOrder(o *orders.Order, r *results.Revision) []fact {
 func foldText(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
 // foldUnit returns a unit in UCUM if it is known. mEq/L of sodium becomes mmol/L, which
-// has the same number.
+// has the same number. Results of orders have IU/L as U/L.
 func foldUnit(code, unit string) string {
 	if loinc.SameUnit(code, unit, "mmol/L") {
 		return "mmol/L"
+	}
+	if unit == "[IU]/L" {
+		return "U/L"
 	}
 	if known, ok := loinc.UCUM(unit); ok {
 		return known
