@@ -35,10 +35,14 @@ func lostError(format string, args ...any) error {
 const beginAgain = "to begin with an empty database, or with this one, remove the file " + InstallationFile
 
 // RequireDatabase returns ErrLost if the folder has served an embedded database whose
-// file is missing or empty. It opens nothing and creates nothing.
+// file is missing or empty, and ErrUnfinished if a restore was interrupted. It opens
+// nothing and creates nothing.
 func RequireDatabase(cfg *config.Config) error {
 	if store.IsPostgresURL(cfg.Database.Reveal()) {
 		return nil
+	}
+	if err := RequireRestored(cfg.Data); err != nil {
+		return err
 	}
 	info, err := os.Stat(filepath.Join(cfg.Data, store.FileName))
 	if err == nil && info.Size() > 0 {

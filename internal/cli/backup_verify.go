@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hale/internal/app"
 	"hale/internal/platform/config"
 	"hale/internal/platform/store"
 )
@@ -117,7 +118,7 @@ func (v *verifiedBackup) count(ctx context.Context, db *store.DB) error {
 
 // withStaged copies a backup beside the data folder, checks the copy and opens it.
 func (s *shell) withStaged(ctx context.Context, cfg *config.Config, from string, fn func(ctx context.Context, key keyCheck, db *store.DB) error) error {
-	staging, err := os.MkdirTemp(existingParent(cfg.Data), stagingFolder+"-*")
+	staging, err := os.MkdirTemp(existingParent(cfg.Data), app.StagingFolder+"-*")
 	if err != nil {
 		return err
 	}

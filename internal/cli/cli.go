@@ -23,8 +23,9 @@ type shell struct {
 	isRoot    bool // the process runs as root
 	environ   []string
 	now       func() time.Time
-	terminal  bool // stderr is a terminal: show progress bars
-	colour    bool // stdout is a terminal: use colours
+	terminal  bool   // stderr is a terminal: show progress bars
+	colour    bool   // stdout is a terminal: use colours
+	afterStep func() // after each step of a restore that changes the data; tests stop there
 
 	format  string // -o
 	server  serverFlags

@@ -54,6 +54,9 @@ func mustExist(cfg *config.Config) error {
 	if isPostgres(cfg) {
 		return nil
 	}
+	if err := app.RequireRestored(cfg.Data); err != nil {
+		return err
+	}
 	_, err := os.Stat(filepath.Join(cfg.Data, store.FileName))
 	if errors.Is(err, os.ErrNotExist) {
 		return withHint(fault.Newf(fault.NotFound, "no database in %s", cfg.Data),

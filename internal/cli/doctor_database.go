@@ -28,7 +28,7 @@ import (
 // migrations, its seals and, on PostgreSQL, its role and its clock.
 func (s *shell) examineDatabase(ctx context.Context, cfg *config.Config, deep bool) []finding {
 	if err := app.RequireDatabase(cfg); err != nil {
-		return []finding{{"database", verdictBroken, err.Error(), "the playbook has the steps: hale docs playbook"}}
+		return []finding{{"database", verdictBroken, withoutPackage(err.Error()), "the playbook has the steps: hale docs playbook"}}
 	}
 	if !isPostgres(cfg) {
 		if _, err := os.Stat(filepath.Join(cfg.Data, store.FileName)); errors.Is(err, os.ErrNotExist) {

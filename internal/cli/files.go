@@ -73,10 +73,11 @@ func ownByFolder(data string, names ...string) error {
 }
 
 // moveAll moves entries of a folder to another, all of them or none.
-func moveAll(from, to string, names []string) error {
+func (s *shell) moveAll(from, to string, names []string) error {
 	for i, name := range names {
 		err := os.Rename(filepath.Join(from, name), filepath.Join(to, name))
 		if err == nil {
+			s.stepDone()
 			continue
 		}
 		for _, moved := range names[:i] {
@@ -84,7 +85,7 @@ func moveAll(from, to string, names []string) error {
 		}
 		return errors.Join(err, store.SyncFolder(from))
 	}
-	return store.SyncFolder(to)
+	return errors.Join(store.SyncFolder(to), store.SyncFolder(from))
 }
 
 // digest returns the SHA-256 of a file, in hex, and its size in bytes.

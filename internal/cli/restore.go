@@ -55,7 +55,8 @@ sent the same things already.
 
 The data folder must be empty except for backups. --force moves existing data into
 a folder before-restore-… inside the data folder and deletes nothing. The command
-fails while hale serve uses the folder. --dry-run makes the same checks on a
+fails while hale serve uses the folder. If it is interrupted, hale serve refuses to
+start until the restore is repeated. --dry-run makes the same checks on a
 temporary copy, also while hale serve runs.
 
 A backup of PostgreSQL is restored into the database of --database, which must be
@@ -135,25 +136,16 @@ func readManifest(folder string) (manifest, error) {
 	return m, nil
 }
 
-// stagingFolder is the folder for the backup inside the data folder until all checks are
-// done. It is inside because the data folder may be a separate mount point. The names of
-// the folders of dry runs begin with it.
-const stagingFolder = ".restoring"
-
-// setAsidePrefix begins the names of folders that a restore created for the previous
-// data.
-const setAsidePrefix = "before-restore-"
-
 // staysInPlace reports whether a restore leaves an entry of a data folder in place,
 // because the entry is not part of the data:
 //
 //   - backups
-//   - attempts to restore, and data that earlier restores set aside
+//   - attempts to restore, their marker, and data that earlier restores set aside
 //   - the list of erasures
 //   - the file system's own entries
 func staysInPlace(name string) bool {
-	return name == backupsFolder || name == "lost+found" || name == users.ErasuresFile ||
-		strings.HasPrefix(name, stagingFolder) || strings.HasPrefix(name, setAsidePrefix)
+	return name == backupsFolder || name == "lost+found" || name == users.ErasuresFile || name == app.UnfinishedFile ||
+		strings.HasPrefix(name, app.StagingFolder) || strings.HasPrefix(name, app.SetAsidePrefix)
 }
 
 func (s *shell) restore(ctx context.Context, cfg *config.Config, from string, m manifest, force bool) error {
@@ -171,31 +163,11 @@ func (s *shell) restore(ctx context.Context, cfg *config.Config, from string, m 
 	if err := ownByFolder(cfg.Data, app.LockName); err != nil {
 		return err
 	}
-	before, err := entriesOf(cfg.Data)
+	if err := s.prepareFolder(cfg.Data, force); err != nil {
+		return err
+	}
+	key, err := s.replaceData(ctx, cfg, from)
 	if err != nil {
-		return err
-	}
-	if len(before) > 0 && !force {
-		return withHint(fault.Newf(fault.Conflict, "%s is not empty", cfg.Data), "--force moves existing data into a folder and deletes nothing")
-	}
-	if err := removeStaging(cfg.Data); err != nil {
-		return err
-	}
-	staging := filepath.Join(cfg.Data, stagingFolder)
-	if err := os.Mkdir(staging, 0o700); err != nil {
-		return err
-	}
-	key, err := s.stage(ctx, cfg, from, staging)
-	if err == nil {
-		err = s.holdRestored(ctx, cfg, staging)
-	}
-	if err == nil {
-		err = ownByFolder(cfg.Data, stagingFolder)
-	}
-	if err == nil {
-		err = s.swap(cfg.Data, staging, before)
-	}
-	if err = errors.Join(err, os.RemoveAll(staging)); err != nil {
 		return err
 	}
 	switch {
@@ -207,6 +179,50 @@ func (s *shell) restore(ctx context.Context, cfg *config.Config, from string, m 
 	s.say("%s", heldHint)
 	m.Path, m.Integrity = absolutePath(from), "checked"
 	return s.showValue(restoredView, restoredBackup{manifest: m, RootKeyCheck: key, Data: absolutePath(cfg.Data), Held: true})
+}
+
+// prepareFolder checks that a restore may replace the data, and removes the remains of an
+// interrupted restore.
+func (s *shell) prepareFolder(data string, force bool) error {
+	before, err := entriesOf(data)
+	if err != nil {
+		return err
+	}
+	aside, _, err := app.ReadUnfinished(data)
+	if err != nil {
+		return err
+	}
+	if !force && (len(before) > 0 || aside != "") {
+		return withHint(fault.Newf(fault.Conflict, "%s is not empty", data), "--force moves existing data into a folder and deletes nothing")
+	}
+	if err := s.undoInterrupted(data); err != nil {
+		return err
+	}
+	return removeStaging(data)
+}
+
+// replaceData checks the backup in the staging folder, and sets it in the place of the
+// data.
+func (s *shell) replaceData(ctx context.Context, cfg *config.Config, from string) (keyCheck, error) {
+	before, err := entriesOf(cfg.Data)
+	if err != nil {
+		return "", err
+	}
+	staging := filepath.Join(cfg.Data, app.StagingFolder)
+	if err := os.Mkdir(staging, 0o700); err != nil {
+		return "", err
+	}
+	key, err := s.stage(ctx, cfg, from, staging)
+	if err == nil {
+		err = s.holdRestored(ctx, cfg, staging)
+	}
+	if err == nil {
+		err = ownByFolder(cfg.Data, app.StagingFolder)
+	}
+	if err == nil {
+		err = s.swap(cfg.Data, staging, before)
+	}
+	return key, errors.Join(err, os.RemoveAll(staging))
 }
 
 // rehearse makes all checks of a restore on a copy of the backup. It leaves the existing
@@ -248,7 +264,7 @@ func removeStaging(data string) error {
 		return err
 	}
 	for _, entry := range entries {
-		if strings.HasPrefix(entry.Name(), stagingFolder) {
+		if strings.HasPrefix(entry.Name(), app.StagingFolder) {
 			if err := os.RemoveAll(filepath.Join(data, entry.Name())); err != nil {
 				return err
 			}
@@ -292,7 +308,7 @@ func stageRootKey(cfg *config.Config, from, staging string) error {
 	if text == "" {
 		return nil
 	}
-	return os.WriteFile(filepath.Join(staging, secrets.RootFileName), []byte(text), 0o600)
+	return writeDurably(filepath.Join(staging, secrets.RootFileName), []byte(text))
 }
 
 // checkRestored reads the whole staged database and tries the root key.
@@ -361,37 +377,127 @@ const (
 
 // swap sets the previous data aside and puts the staged files in its place. The
 // database comes last: without it the folder has no owner yet. If a file cannot be
-// moved, everything stays where it was.
+// moved, everything stays where it was. From the first move to the last one the folder
+// has a marker, so that no service starts after an interruption.
 func (s *shell) swap(data, staging string, before []string) error {
 	staged, err := stagedEntries(staging)
 	if err != nil {
 		return err
 	}
-	if len(before) == 0 {
-		return moveAll(staging, data, staged)
+	aside := ""
+	if len(before) > 0 {
+		if aside, err = s.makeAside(data); err != nil {
+			return err
+		}
 	}
-	aside, err := s.makeAside(data)
+	err = markUnfinished(data, aside)
+	if err == nil {
+		err = s.exchange(data, staging, aside, before, staged)
+	}
+	if err != nil {
+		return errors.Join(err, abandon(data, aside))
+	}
+	if err := app.RemoveUnfinished(data); err != nil {
+		return err
+	}
+	s.stepDone()
+	if aside != "" {
+		s.say("the previous data is in %s", absolutePath(aside))
+	}
+	return nil
+}
+
+// exchange makes the moves of swap. After an error it moves the files back.
+func (s *shell) exchange(data, staging, aside string, before, staged []string) error {
+	s.stepDone()
+	if aside == "" {
+		return s.moveAll(staging, data, staged)
+	}
+	if err := s.moveAll(data, aside, before); err != nil {
+		return err
+	}
+	if err := s.moveAll(staging, data, staged); err != nil {
+		return errors.Join(err, s.moveAll(aside, data, before))
+	}
+	return nil
+}
+
+// abandon removes the marker after an error. The marker stays if files of the previous
+// data could not be moved back.
+func abandon(data, aside string) error {
+	if aside != "" {
+		if err := os.Remove(aside); err != nil { // it has files
+			return err
+		}
+	}
+	return app.RemoveUnfinished(data)
+}
+
+// markUnfinished writes the marker, readable by the service.
+func markUnfinished(data, aside string) error {
+	names := []string{app.UnfinishedFile}
+	if aside != "" {
+		aside = filepath.Base(aside)
+		names = append(names, aside)
+	}
+	return errors.Join(app.MarkUnfinished(data, aside), ownByFolder(data, names...))
+}
+
+// undoInterrupted returns a folder to the data from before an interrupted restore. It can
+// be interrupted itself and repeated. If only the marker was left to remove, it keeps the
+// restored data.
+func (s *shell) undoInterrupted(data string) error {
+	aside, found, err := app.ReadUnfinished(data)
+	if err != nil || !found {
+		return err
+	}
+	if aside != "" && !allMoved(data) {
+		if err := s.moveBack(data, filepath.Join(data, aside)); err != nil {
+			return err
+		}
+		s.say("undid an interrupted restore: the previous data is back in %s", absolutePath(data))
+	}
+	return app.RemoveUnfinished(data)
+}
+
+// allMoved reports whether an interrupted restore had made its last move: the database has
+// left the staging folder.
+func allMoved(data string) bool {
+	_, folder := os.Stat(filepath.Join(data, app.StagingFolder))
+	_, staged := os.Stat(filepath.Join(data, app.StagingFolder, store.FileName))
+	_, database := os.Stat(filepath.Join(data, store.FileName))
+	return folder == nil && errors.Is(staged, os.ErrNotExist) && database == nil
+}
+
+// moveBack moves all files that were set aside back. They replace files of the backup.
+func (s *shell) moveBack(data, aside string) error {
+	entries, err := os.ReadDir(aside)
+	if errors.Is(err, os.ErrNotExist) { // moved back by hand
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	err = ownByFolder(data, filepath.Base(aside))
-	if err == nil {
-		err = moveAll(data, aside, before)
+	for _, entry := range entries {
+		if err := os.Rename(filepath.Join(aside, entry.Name()), filepath.Join(data, entry.Name())); err != nil {
+			return err
+		}
+		s.stepDone()
 	}
-	if err != nil {
-		return errors.Join(err, os.Remove(aside))
+	return errors.Join(store.SyncFolder(data), os.Remove(aside))
+}
+
+// stepDone runs after each step of a restore that changes the data folder.
+func (s *shell) stepDone() {
+	if s.afterStep != nil {
+		s.afterStep()
 	}
-	if err := moveAll(staging, data, staged); err != nil {
-		return errors.Join(err, moveAll(aside, data, before), os.Remove(aside))
-	}
-	s.say("the previous data is in %s", absolutePath(aside))
-	return nil
 }
 
 // makeAside creates a folder named after the current time, to the second. If this name
 // exists, it appends a number.
 func (s *shell) makeAside(data string) (string, error) {
-	name := filepath.Join(data, setAsidePrefix+s.now().UTC().Format("20060102T150405Z"))
+	name := filepath.Join(data, app.SetAsidePrefix+s.now().UTC().Format("20060102T150405Z"))
 	aside := name
 	for n := 2; ; n++ {
 		err := os.Mkdir(aside, 0o700)

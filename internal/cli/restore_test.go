@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +12,9 @@ import (
 	"syscall"
 	"testing"
 
+	"hale/internal/app"
+	"hale/internal/platform/config"
+	"hale/internal/platform/ops"
 	"hale/internal/platform/store"
 )
 
@@ -190,8 +194,8 @@ func TestASwapThatFailsChangesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			data := t.TempDir()
-			staging := filepath.Join(data, stagingFolder)
-			for _, one := range []string{store.FileName, "imports/old", stagingFolder + "/a", stagingFolder + "/imports/new", stagingFolder + "/" + store.FileName} {
+			staging := filepath.Join(data, app.StagingFolder)
+			for _, one := range []string{store.FileName, "imports/old", app.StagingFolder + "/a", app.StagingFolder + "/imports/new", app.StagingFolder + "/" + store.FileName} {
 				write(t, filepath.Join(data, one), []byte(one))
 			}
 			before := namesIn(t, data)
@@ -201,7 +205,7 @@ func TestASwapThatFailsChangesNothing(t *testing.T) {
 			if after := namesIn(t, data); !slices.Equal(before, after) {
 				t.Errorf("%v became %v", before, after)
 			}
-			if entries, _ := filepath.Glob(filepath.Join(data, setAsidePrefix+"*")); len(entries) > 0 {
+			if entries, _ := filepath.Glob(filepath.Join(data, app.SetAsidePrefix+"*")); len(entries) > 0 {
 				t.Errorf("left %v", entries)
 			}
 			if text, _ := os.ReadFile(filepath.Join(data, store.FileName)); string(text) != store.FileName {
@@ -219,8 +223,205 @@ func TestRestoringTwiceAtOnce(t *testing.T) {
 			t.Fatalf("%d %s", code, said)
 		}
 	}
-	entries, err := filepath.Glob(filepath.Join(data, setAsidePrefix+"*"))
+	entries, err := filepath.Glob(filepath.Join(data, app.SetAsidePrefix+"*"))
 	if err != nil || len(entries) != 3 {
 		t.Errorf("set aside: %v, %v", entries, err)
 	}
+}
+
+// killPanic is the panic of a restore that a test stops.
+type killPanic struct{}
+
+// restoreUntil runs a restore and stops it without any cleanup after a number of steps, as
+// a kill does. It reports whether the restore came to its end before.
+func restoreUntil(t *testing.T, steps int, args ...string) (ended bool) {
+	t.Helper()
+	defer func() {
+		if e := recover(); e != nil && e != any(killPanic{}) {
+			panic(e)
+		}
+	}()
+	term := newTerminal()
+	term.afterStep = func() {
+		if steps--; steps < 0 {
+			panic(killPanic{})
+		}
+	}
+	if code := term.run(t.Context(), append([]string{"restore"}, args...)); code != exitOK {
+		t.Fatalf("%d %s", code, term.err.String())
+	}
+	return true
+}
+
+// aService starts a service in a folder, which gets a root key and a team, and stops it.
+func aService(t *testing.T, data string) {
+	t.Helper()
+	a := startIn(t, data)
+	if err := a.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Stop(context.WithoutCancel(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func startIn(t *testing.T, data string) *app.App {
+	t.Helper()
+	a, err := newIn(t, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// countTeams opens the service of a folder, and counts its teams.
+func countTeams(t *testing.T, data string) (teams int) {
+	t.Helper()
+	a := startIn(t, data)
+	err := a.DB.Read(store.AsSystem(t.Context()), func(tx *store.Tx) error {
+		return tx.QueryRow(t.Context(), `SELECT COUNT(*) FROM teams`).Scan(&teams)
+	})
+	if err = errors.Join(err, a.Stop(context.WithoutCancel(t.Context()))); err != nil {
+		t.Fatal(err)
+	}
+	return teams
+}
+
+// newIn opens a service as hale serve does.
+func newIn(t *testing.T, data string) (*app.App, error) {
+	t.Helper()
+	cfg, err := config.Load(config.Input{Flags: map[string][]string{"data": {data}, "listen": {"127.0.0.1:0"}, "metrics-listen": {"off"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return app.New(t.Context(), app.Options{Config: cfg, Log: ops.Discard(), AnyClock: true})
+}
+
+// After a restore that was stopped at any step, a service starts with the previous data or
+// the restored data, or refuses and creates nothing. The repeated restore succeeds.
+func TestAnInterruptedRestoreIsNoNewService(t *testing.T) {
+	original, backup := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "copy")
+	aService(t, original)
+	if code, said := hale(t, "backup", backup, "--data", original); code != exitOK {
+		t.Fatalf("%d %s", code, said)
+	}
+	refused := 0
+	for steps, ended := 0, false; !ended; steps++ {
+		data := filepath.Join(t.TempDir(), "data")
+		if err := os.CopyFS(data, os.DirFS(original)); err != nil {
+			t.Fatal(err)
+		}
+		ended = restoreUntil(t, steps, backup, "--force", "--data", data)
+		before := namesIn(t, data)
+		if a, err := newIn(t, data); err == nil {
+			_ = a.Stop(context.WithoutCancel(t.Context()))
+			if n := countTeams(t, data); n != 1 {
+				t.Errorf("after %d steps: a service with %d teams", steps, n)
+			}
+		} else {
+			refused++
+			requireUnfinished(t, data, err)
+			if after := namesIn(t, data); !slices.Equal(before, after) {
+				t.Errorf("after %d steps: the refused start changed %v to %v", steps, before, after)
+			}
+		}
+		if code, said := hale(t, "restore", backup, "--force", "--data", data); code != exitOK {
+			t.Fatalf("after %d steps: the repeated restore: %d %s", steps, code, said)
+		}
+		if n := countTeams(t, data); n != 1 {
+			t.Errorf("after %d steps and a repeated restore: %d teams", steps, n)
+		}
+		requireRestoredFolder(t, data)
+	}
+	if refused < 5 {
+		t.Errorf("%d starts were refused", refused)
+	}
+}
+
+// requireUnfinished checks the error of a start, and that the doctor has the same finding.
+func requireUnfinished(t *testing.T, data string, err error) {
+	t.Helper()
+	if !errors.Is(err, app.ErrUnfinished) || !strings.Contains(err.Error(), "run hale restore") {
+		t.Fatalf("the refused start: %v", err)
+	}
+	if code, said := hale(t, "doctor", "--data", data, "--listen", "127.0.0.1:0", "--metrics-listen", "off"); code != exitFailure || !strings.Contains(said, "a restore into this data folder was interrupted") {
+		t.Errorf("the doctor: %d %s", code, said)
+	}
+	if code, said := hale(t, "teams", "list", "--data", data); code == exitOK || !strings.Contains(said, "was interrupted") {
+		t.Errorf("another command: %d %s", code, said)
+	}
+}
+
+// requireRestoredFolder checks that a restore left nothing of interrupted ones, and that
+// every folder of previous data is whole.
+func requireRestoredFolder(t *testing.T, data string) {
+	t.Helper()
+	for _, name := range []string{app.UnfinishedFile, app.StagingFolder} {
+		if _, err := os.Stat(filepath.Join(data, name)); err == nil {
+			t.Errorf("%s is left", name)
+		}
+	}
+	all, err := filepath.Glob(filepath.Join(data, app.SetAsidePrefix+"*"))
+	if err != nil || len(all) == 0 {
+		t.Errorf("the previous data: %v, %v", all, err)
+	}
+	for _, aside := range all {
+		for _, name := range []string{store.FileName, "root.key"} {
+			if _, err := os.Stat(filepath.Join(aside, name)); err != nil {
+				t.Errorf("the previous data is not whole: %v", err)
+			}
+		}
+	}
+}
+
+// The undoing of an interrupted restore can be interrupted, too.
+func TestAnInterruptedUndoIsRepeated(t *testing.T) {
+	data, backup := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "copy")
+	aService(t, data)
+	if code, said := hale(t, "backup", backup, "--data", data); code != exitOK {
+		t.Fatalf("%d %s", code, said)
+	}
+	const half = 3 // the marker, and some of the previous files
+	for range 3 {
+		restoreUntil(t, half, backup, "--force", "--data", data)
+		restoreUntil(t, 1, backup, "--force", "--data", data)
+	}
+	if code, said := hale(t, "restore", backup, "--data", data); code != exitConflict {
+		t.Errorf("without --force: %d %s", code, said)
+	}
+	if code, said := hale(t, "restore", backup, "--force", "--data", data); code != exitOK {
+		t.Fatalf("%d %s", code, said)
+	}
+	if n := countTeams(t, data); n != 1 {
+		t.Errorf("%d teams", n)
+	}
+	requireRestoredFolder(t, data)
+}
+
+// A restore into an empty folder that was stopped before its last move leaves no service.
+func TestAnInterruptedRestoreOnANewMachine(t *testing.T) {
+	original, backup := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "copy")
+	aService(t, original)
+	if code, said := hale(t, "backup", backup, "--data", original, "--with-root-key"); code != exitOK {
+		t.Fatalf("%d %s", code, said)
+	}
+	for steps, ended := 0, false; !ended; steps++ {
+		data := filepath.Join(t.TempDir(), "data")
+		ended = restoreUntil(t, steps, backup, "--data", data)
+		if a, err := newIn(t, data); err == nil {
+			_ = a.Stop(context.WithoutCancel(t.Context()))
+		} else {
+			requireUnfinished(t, data, err)
+			if code, said := hale(t, "restore", backup, "--data", data, "--force"); code != exitOK {
+				t.Fatalf("after %d steps: %d %s", steps, code, said)
+			}
+		}
+		if n := countTeams(t, data); n != 1 {
+			t.Errorf("after %d steps: %d teams", steps, n)
+		}
+	}
+	staged := t.TempDir()
+	write(t, filepath.Join(staged, app.StagingFolder, store.FileName), []byte("a part"))
+	_, err := newIn(t, staged)
+	requireUnfinished(t, staged, err)
 }
