@@ -214,7 +214,7 @@ func (a *App) openStore(ctx context.Context) error {
 	a.links = documents.NewLinks(root, a.URL)
 	a.Metrics = ops.NewMetrics(a.Version, string(engine))
 	if err := a.openDatabase(ctx, root); err != nil {
-		return err
+		return a.withoutNewKey(err)
 	}
 	if err := a.checkInstallation(ctx); err != nil {
 		return err
@@ -265,6 +265,9 @@ func (a *App) openDatabase(ctx context.Context, root *secrets.Root) (err error) 
 		return err
 	}
 	Register(a.DB, a.links)
+	if err := a.DB.RefuseUnfinished(ctx); err != nil {
+		return err
+	}
 	if err := a.requireTables(ctx); err != nil {
 		return err
 	}
@@ -393,6 +396,15 @@ func (a *App) proveRootKey(ctx context.Context) error {
 		return errors.Join(ErrNoRootKey, err)
 	}
 	return ErrRootKey
+}
+
+// withoutNewKey removes the root key that this start created, if the database waits for a
+// restore. The restored data has another key.
+func (a *App) withoutNewKey(err error) error {
+	if !a.RootKeyMade || !errors.Is(err, store.ErrUnfinished) {
+		return err
+	}
+	return errors.Join(err, os.Remove(filepath.Join(a.Config.Data, secrets.RootFileName)))
 }
 
 // rootKey returns the configured key, or the key in the file of the data folder. made

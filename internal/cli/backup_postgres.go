@@ -129,25 +129,42 @@ func (s *shell) restorePostgres(ctx context.Context, cfg *config.Config, from st
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	err = db.CopyIn(ctx, *m.Postgres, restoredReason, func(table string) (io.ReadCloser, error) { return os.Open(tableFile(from, table)) })
-	if errors.Is(err, store.ErrNotEmpty) {
+	err = db.CopyIn(ctx, store.CopySource{
+		PostgresCopy: *m.Postgres, Held: restoredReason,
+		Open: func(table string) (io.ReadCloser, error) {
+			s.stepDone()
+			return os.Open(tableFile(from, table))
+		},
+		Prepare: func() error {
+			defer s.stepDone()
+			return prepareFolderForPostgres(cfg, from, m.RootKey)
+		},
+	})
+	switch {
+	case errors.Is(err, store.ErrNotEmpty):
 		return withHint(&conflict{err}, "create a database for the restore, owned by the role of --database")
-	}
-	if err == nil {
-		err = app.ForgetCodes(cfg.Data, store.Postgres)
-	}
-	if err != nil {
+	case errors.Is(err, store.ErrRestoreRuns):
+		return withHint(&conflict{err}, "wait for it, or stop it first")
+	case err != nil:
 		return err
 	}
-	if m.RootKey && cfg.RootKey == "" {
-		err := copyFile(filepath.Join(from, secrets.RootFileName), rootKeyPath(cfg))
-		if err != nil && !errors.Is(err, os.ErrExist) {
-			return err
-		}
-	}
+	s.stepDone()
 	s.say("%s", heldHint)
 	m.Path, m.Integrity = absolutePath(from), "checked"
 	return s.showValue(restoredView, restoredBackup{manifest: m, RootKeyCheck: key, Data: "PostgreSQL", Held: true})
+}
+
+// prepareFolderForPostgres gives the data folder the root key of the backup, if it has
+// none. The files are there before the rows commit: afterwards no restore can be repeated.
+func prepareFolderForPostgres(cfg *config.Config, from string, withKey bool) error {
+	if err := app.ForgetCodes(cfg.Data, store.Postgres); err != nil || !withKey || cfg.RootKey != "" {
+		return err
+	}
+	err := copyFile(filepath.Join(from, secrets.RootFileName), rootKeyPath(cfg))
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	return err
 }
 
 // proveTables tries the root key of the settings, of the backup, or of the data folder,

@@ -1,11 +1,17 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"hale/internal/app"
+	"hale/internal/platform/config"
+	"hale/internal/platform/ops"
 	"hale/internal/platform/store"
 	"hale/internal/platform/store/storetest"
 )
@@ -88,4 +94,77 @@ func TestBackupOfPostgres(t *testing.T) {
 	if said := run(1, "backup", "verify", copied); !strings.Contains(said, "the table teams has changed") {
 		t.Errorf("damage: %s", said)
 	}
+}
+
+// A restore into PostgreSQL that was stopped at any step leaves a database that nothing
+// serves, or a whole one. The repeated restore succeeds.
+func TestAnInterruptedRestoreIntoPostgres(t *testing.T) {
+	from := storetest.NewPostgres(t)
+	data, copied := t.TempDir(), filepath.Join(t.TempDir(), "copy")
+	start := func(folder, url string) (*app.App, error) {
+		cfg, err := config.Load(config.Input{Flags: map[string][]string{
+			"data": {folder}, "database": {url}, "listen": {"127.0.0.1:0"}, "metrics-listen": {"off"},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return app.New(t.Context(), app.Options{Config: cfg, Log: ops.Discard(), AnyClock: true})
+	}
+	first, err := start(data, from.URL)
+	if err == nil {
+		err = first.Start(t.Context())
+	}
+	if err = errors.Join(err, first.Stop(context.WithoutCancel(t.Context()))); err != nil {
+		t.Fatal(err)
+	}
+	if code, said := hale(t, "backup", copied, "--with-root-key", "--data", data, "--database", from.URL); code != exitOK {
+		t.Fatalf("%d %s", code, said)
+	}
+	// Stop before the first table, later, before the commit, and after it.
+	for _, steps := range []int{0, 40, tablesOf(t, copied), tablesOf(t, copied) + 1} {
+		to, folder := storetest.NewEmptyPostgres(t), t.TempDir()
+		args := []string{copied, "--data", folder, "--database", to.URL}
+		restoreUntil(t, steps, args...)
+		before := namesIn(t, folder)
+		whole := steps > tablesOf(t, copied)
+		a, err := start(folder, to.URL)
+		if whole {
+			if err = errors.Join(err, a.Stop(context.WithoutCancel(t.Context()))); err != nil {
+				t.Error(err)
+			}
+			continue
+		}
+		if !errors.Is(err, store.ErrUnfinished) {
+			t.Fatalf("after %d steps the start is not refused: %v", steps, err)
+		}
+		if after := namesIn(t, folder); !slices.Equal(before, after) {
+			t.Errorf("after %d steps: the refused start changed %v to %v", steps, before, after)
+		}
+		for _, args := range [][]string{
+			{"doctor", "--listen", "127.0.0.1:0", "--metrics-listen", "off"},
+			{"teams", "list"},
+			{"migrate", "up"},
+			{"backup", filepath.Join(t.TempDir(), "none")},
+		} {
+			if code, said := hale(t, append(args, "--data", folder, "--database", to.URL)...); code == exitOK || !strings.Contains(said, "did not finish") {
+				t.Errorf("%s: %d %s", args[0], code, said)
+			}
+		}
+		if code, said := hale(t, append([]string{"restore"}, args...)...); code != exitOK {
+			t.Fatalf("after %d steps: the repeated restore: %d %s", steps, code, said)
+		}
+		if code, said := hale(t, "teams", "list", "--data", folder, "--database", to.URL, "-o", "id"); code != exitOK || strings.Count(said, "\n") != 1 {
+			t.Errorf("after %d steps: %d %s", steps, code, said)
+		}
+	}
+}
+
+// tablesOf counts the tables of a backup of PostgreSQL.
+func tablesOf(t *testing.T, backup string) int {
+	t.Helper()
+	m, err := readManifest(backup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(m.Postgres.Tables)
 }

@@ -195,7 +195,11 @@ func (s *shell) askDatabase(ctx context.Context, db *store.DB) (version string, 
 }
 
 func examineMigrations(ctx context.Context, db *store.DB) finding {
-	if err := db.RefuseNewer(ctx); err != nil {
+	err := db.RefuseNewer(ctx)
+	if errors.Is(err, store.ErrUnfinished) {
+		return finding{"database", verdictBroken, withoutPackage(err.Error()), "hale serve refuses to start on it"}
+	}
+	if err != nil {
 		return finding{"migrations", verdictBroken, err.Error(), "run the newer version, or restore a backup that was made before it ran"}
 	}
 	pending, err := pendingMigrations(ctx, db)

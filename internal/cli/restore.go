@@ -60,7 +60,7 @@ start until the restore is repeated. --dry-run makes the same checks on a
 temporary copy, also while hale serve runs.
 
 A backup of PostgreSQL is restored into the database of --database, which must be
-empty. After an error it is empty again.
+empty. After an error it is empty again. After an interruption, repeat the command.
 
 If root runs the command, the files belong to the owner of the data folder.`,
 		Example: examples(

@@ -32,8 +32,11 @@ type Migration struct {
 
 // Migrate brings the schema to the version of this binary. Several nodes may call it
 // at once: on PostgreSQL, one migrates under a lock. It returns an error if a newer
-// binary has migrated the database.
+// binary has migrated the database, or ErrUnfinished.
 func (db *DB) Migrate(ctx context.Context) error {
+	if err := db.RefuseUnfinished(ctx); err != nil {
+		return err
+	}
 	provider, done, err := db.provider(ctx)
 	if err != nil {
 		return err
@@ -76,8 +79,11 @@ func (db *DB) Migrations(ctx context.Context) ([]Migration, error) {
 }
 
 // RefuseNewer returns an error if a newer binary has migrated the database, because
-// this one could damage it.
+// this one could damage it, or ErrUnfinished.
 func (db *DB) RefuseNewer(ctx context.Context) error {
+	if err := db.RefuseUnfinished(ctx); err != nil {
+		return err
+	}
 	if begun, err := db.hasMigrations(ctx); err != nil || !begun {
 		return err
 	}

@@ -109,6 +109,9 @@ const copiedTables = `SELECT c.relname::text, ARRAY(SELECT a.attname::text FROM 
 // CopyOut streams all tables of one snapshot. create opens the file of a table. It
 // refuses a role that cannot see every row.
 func (db *DB) CopyOut(ctx context.Context, create func(table string) (io.WriteCloser, error)) (c PostgresCopy, err error) {
+	if err := db.RefuseUnfinished(ctx); err != nil {
+		return c, err
+	}
 	err = db.postgresTransaction(ctx, beginReading, func(conn *pgx.Conn) error {
 		hidden, err := collectNames(ctx, conn, hiddenTables)
 		if err != nil {
@@ -182,10 +185,51 @@ func listSequences(ctx context.Context, conn *pgx.Conn) (map[string]int64, error
 // functions.
 var ErrNotEmpty = errors.New("store: the PostgreSQL database has tables or functions already: restore into an empty one")
 
-// CopyIn creates the tables of a copy in an empty database, and fills them. open opens
-// the file of a table. The rows commit together with the mark of HoldOutgoing, so that an
-// interrupted restore sends nothing. After an error the database is empty again.
-func (db *DB) CopyIn(ctx context.Context, c PostgresCopy, held string, open func(table string) (io.ReadCloser, error)) error {
+// ErrUnfinished is returned for a PostgreSQL database that a restore has not filled
+// completely. A restore may empty it.
+var ErrUnfinished = errors.New("store: a restore into this PostgreSQL database did not finish: run hale restore again; it empties this database first")
+
+// ErrRestoreRuns is returned for a restore into a database that another one fills.
+var ErrRestoreRuns = errors.New("store: another hale restore fills this PostgreSQL database")
+
+// unfinishedTable is the marker of an unfinished restore. Its creation is the first change
+// of a restore, and its removal is part of the last one.
+const unfinishedTable = "restore_unfinished"
+
+// restoreLock is the number of the advisory lock of a restore that runs.
+const restoreLock = 7305808869229539
+
+// RefuseUnfinished returns ErrUnfinished if a restore into the database did not finish.
+func (db *DB) RefuseUnfinished(ctx context.Context) error {
+	if db.engine != Postgres {
+		return nil
+	}
+	var found bool
+	err := db.pool.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = $1)`, unfinishedTable).Scan(&found)
+	if err != nil {
+		return fmt.Errorf("store: looking for an unfinished restore: %w", err)
+	}
+	if found {
+		return ErrUnfinished
+	}
+	return nil
+}
+
+// CopySource is a copy to restore.
+type CopySource struct {
+	PostgresCopy
+	Held string // the reason for HoldOutgoing
+	// Open opens the file of a table.
+	Open func(table string) (io.ReadCloser, error)
+	// Prepare runs before the commit of the rows.
+	Prepare func() error
+}
+
+// CopyIn creates the tables of a copy in an empty database, and fills them. The rows
+// commit together with the mark of HoldOutgoing, so that an interrupted restore sends
+// nothing. After an error the database is empty again. After an interruption the
+// database has a marker, so that nothing serves it and CopyIn can be repeated.
+func (db *DB) CopyIn(ctx context.Context, c CopySource) error {
 	provider, done, err := db.provider(ctx)
 	if err != nil {
 		return err
@@ -194,24 +238,16 @@ func (db *DB) CopyIn(ctx context.Context, c PostgresCopy, held string, open func
 	if last := slices.MaxFunc(provider.ListSources(), func(a, b *goose.Source) int { return int(a.Version - b.Version) }); last.Version < c.Schema {
 		return fmt.Errorf("store: the backup has schema %d and this binary knows only %d: use a newer one", c.Schema, last.Version)
 	}
-	var tables int
-	err = db.pool.QueryRowContext(ctx, `SELECT COUNT(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-		WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
-			OR EXISTS (SELECT 1 FROM (`+ownFunctions+`) AS f)`).Scan(&tables)
+	unlock, err := db.lockRestore(ctx)
 	if err != nil {
-		return fmt.Errorf("store: looking for tables: %w", err)
+		return err
 	}
-	if tables > 0 {
-		return ErrNotEmpty
+	defer unlock()
+	if err := db.markUnfinished(ctx); err != nil {
+		return err
 	}
 	if _, err = provider.UpTo(ctx, c.Schema); err == nil {
-		err = db.postgresTransaction(ctx, beginWriting, func(conn *pgx.Conn) error {
-			if err := fillTables(ctx, conn, c, open); err != nil {
-				return err
-			}
-			_, err := conn.Exec(ctx, holdOutgoing, Micros(db.Now()), held)
-			return err
-		})
+		err = db.postgresTransaction(ctx, beginWriting, func(conn *pgx.Conn) error { return c.fill(ctx, conn, db) })
 	}
 	if err != nil {
 		_, dropped := db.pool.ExecContext(context.WithoutCancel(ctx), dropTables)
@@ -221,6 +257,73 @@ func (db *DB) CopyIn(ctx context.Context, c PostgresCopy, held string, open func
 		return fmt.Errorf("store: restoring: %w", err)
 	}
 	return db.Migrate(ctx)
+}
+
+// fill is the last transaction of a restore.
+func (c *CopySource) fill(ctx context.Context, conn *pgx.Conn, db *DB) error {
+	if err := fillTables(ctx, conn, c.PostgresCopy, c.Open); err != nil {
+		return err
+	}
+	if _, err := conn.Exec(ctx, holdOutgoing, Micros(db.Now()), c.Held); err != nil {
+		return err
+	}
+	if c.Prepare != nil {
+		if err := c.Prepare(); err != nil {
+			return err
+		}
+	}
+	_, err := conn.Exec(ctx, "DROP TABLE "+unfinishedTable)
+	return err
+}
+
+// lockRestore locks the database for one restore, until unlock or the end of the process.
+// It uses a connection of its own, because the pool may have only one.
+func (db *DB) lockRestore(ctx context.Context) (unlock func(), err error) {
+	pool := db.openMaintenance()
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("store: taking a connection: %w", err), pool.Close())
+	}
+	unlock = func() { _ = errors.Join(conn.Close(), pool.Close()) } // the server unlocks
+	var locked bool
+	err = conn.QueryRowContext(ctx, `SELECT pg_try_advisory_lock($1)`, int64(restoreLock)).Scan(&locked)
+	if err == nil && !locked {
+		err = ErrRestoreRuns
+	}
+	if err != nil {
+		unlock()
+		return nil, err
+	}
+	return unlock, nil
+}
+
+// markUnfinished writes the marker into an empty database, or empties a database that has
+// it.
+func (db *DB) markUnfinished(ctx context.Context) error {
+	err := db.RefuseUnfinished(ctx)
+	repeated := errors.Is(err, ErrUnfinished)
+	if err != nil && !repeated {
+		return err
+	}
+	var tables int
+	err = db.pool.QueryRowContext(ctx, `SELECT COUNT(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+		WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
+			OR EXISTS (SELECT 1 FROM (`+ownFunctions+`) AS f)`).Scan(&tables)
+	if err != nil {
+		return fmt.Errorf("store: looking for tables: %w", err)
+	}
+	if tables > 0 && !repeated {
+		return ErrNotEmpty
+	}
+	return db.postgresTransaction(ctx, beginWriting, func(conn *pgx.Conn) error {
+		if repeated {
+			if _, err := conn.Exec(ctx, dropTables); err != nil {
+				return fmt.Errorf("store: emptying the database of an unfinished restore: %w", err)
+			}
+		}
+		_, err := conn.Exec(ctx, "CREATE TABLE "+unfinishedTable+" ()")
+		return err
+	})
 }
 
 // ownFunctions selects the functions of the schema that belong to no extension.

@@ -33,6 +33,22 @@ func NewPostgres(tb testing.TB) Database {
 	if err != nil {
 		tb.Fatalf("storetest: migrating PostgreSQL: %v", err)
 	}
+	return createPostgres(tb, admin, template)
+}
+
+// NewEmptyPostgres makes a PostgreSQL database without tables, for the duration of a test.
+func NewEmptyPostgres(tb testing.TB) Database {
+	tb.Helper()
+	NewPostgres(tb) // skips or starts the cluster
+	admin, err := cluster()
+	if err != nil {
+		tb.Fatalf("storetest: starting PostgreSQL: %v", err)
+	}
+	return createPostgres(tb, admin, "")
+}
+
+func createPostgres(tb testing.TB, admin, template string) Database {
+	tb.Helper()
 	name := "hale_test_" + strings.ToLower(rand.Text())
 	url, err := pgtemp.CreateDatabase(context.Background(), admin, name, template)
 	if err != nil {
