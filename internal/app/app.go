@@ -206,6 +206,9 @@ func (a *App) openStore(ctx context.Context) error {
 	if err := requireRootKey(cfg, engine); err != nil {
 		return err
 	}
+	if err := requireErasuresKey(cfg, engine); err != nil {
+		return err
+	}
 	root, made, err := rootKey(cfg)
 	if err != nil {
 		return err
@@ -303,15 +306,40 @@ func (a *App) checkInstallation(ctx context.Context) error {
 // openErasures opens the list of erased people, and erases those that a restored database
 // has again.
 func (a *App) openErasures(ctx context.Context, root *secrets.Root) error {
+	hold, err := a.DB.OutgoingHold(ctx)
+	if err != nil {
+		return err
+	}
 	list := users.OpenErasures(a.Config.Data, root)
-	if foreign, err := list.IsForeign(); foreign || err != nil {
-		return cmp.Or(err, ErrErasures)
+	if err := CheckErasures(list, hold.Active()); err != nil {
+		return err
 	}
 	if err := list.Reseal(); err != nil {
 		return err
 	}
 	users.SetErasureList(a.DB, list)
 	return a.eraseAgain(ctx, list)
+}
+
+// CheckErasures refuses a list of erasures that cannot be read: a restored backup would
+// serve people who were erased. A line that is cut short is refused only for a restored
+// database. A crash leaves such a line in the list of a running service.
+func CheckErasures(list *users.Erasures, restored bool) error {
+	t, err := list.Examine()
+	if err != nil {
+		return err
+	}
+	if len(t.Foreign) > 0 {
+		return fmt.Errorf("%w (lines %v)", ErrErasures, t.Foreign)
+	}
+	damaged := t.Damaged
+	if restored {
+		damaged = append(damaged, t.Cut...)
+	}
+	if len(damaged) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: put a whole copy of the file back, or delete the lines %v to accept that erased people may come back", ErrErasuresDamaged, damaged)
 }
 
 // scrubOnce rewrites a SQLite file of an older version, whose free pages may contain
@@ -334,7 +362,7 @@ func (a *App) eraseAgain(ctx context.Context, list *users.Erasures) error {
 		return err
 	}
 	if unreadable > 0 {
-		a.Log.Warn("lines of the list of erasures cannot be read: they are damaged or sealed with another root key", "file", users.ErasuresFile, "lines", unreadable)
+		a.Log.Warn("lines of the list of erasures are cut short: a crash during an erasure leaves such a line; otherwise put a whole copy of the file back", "file", users.ErasuresFile, "lines", unreadable)
 	}
 	n, err := users.EraseAgain(ctx, a.DB, all)
 	if n > 0 {
@@ -365,6 +393,9 @@ var ErrRootKey = errors.New("app: wrong root key: this database was encrypted wi
 // restored backup would serve people who were erased.
 var ErrErasures = fmt.Errorf("app: the file %s has erasures that another root key sealed: add that key to the root keys, after the others", users.ErasuresFile)
 
+// ErrErasuresDamaged is returned if lines of the list of erasures are damaged.
+var ErrErasuresDamaged = fmt.Errorf("app: the file %s has damaged lines", users.ErasuresFile)
+
 // ErrNoRootKey is returned if the data folder served a database and has no root key any
 // more.
 var ErrNoRootKey = fmt.Errorf("%s is missing", secrets.RootFileName)
@@ -382,6 +413,22 @@ func requireRootKey(cfg *config.Config, engine store.Engine) error {
 		err = ErrNoRootKey
 	}
 	return err
+}
+
+// requireErasuresKey refuses a data folder that has a list of erasures that the root key
+// does not open, and no embedded database yet. Such a start would create one.
+func requireErasuresKey(cfg *config.Config, engine store.Engine) error {
+	if engine == store.SQLite && exists(filepath.Join(cfg.Data, store.FileName)) {
+		return nil // the wrong root key is reported first
+	}
+	root := new(secrets.Root)
+	if cfg.RootKey != "" || exists(filepath.Join(cfg.Data, secrets.RootFileName)) {
+		var err error
+		if root, _, err = rootKey(cfg); err != nil {
+			return err
+		}
+	}
+	return CheckErasures(users.OpenErasures(cfg.Data, root), false)
 }
 
 // proveRootKey refuses a root key that does not open the stored data. If this start

@@ -2,6 +2,8 @@ package app_test
 
 import (
 	"bytes"
+	"encoding/base64"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -15,6 +17,7 @@ import (
 
 	"hale/internal/app"
 	"hale/internal/app/apptest"
+	"hale/internal/platform/ops"
 	"hale/internal/platform/secrets"
 	"hale/internal/platform/store"
 	"hale/internal/platform/store/storetest"
@@ -58,6 +61,7 @@ func TestAnErasureLeavesNothing(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(d.Dir, store.FileName), backup, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	requireDamageRefused(t, d)
 	checkFilesContain(t, d.Dir, marks, true) // the search finds a key that is there
 	s = start()
 	if status, _ := s.Call("GET", "/v2/user/"+person, ""); status != 404 {
@@ -174,4 +178,53 @@ func readFile(t *testing.T, path string) []byte {
 		t.Fatal(err)
 	}
 	return content
+}
+
+// requireDamageRefused damages the list of erasures: a start is refused, and says how to go
+// on. Nothing is served that was erased.
+func requireDamageRefused(t *testing.T, d storetest.Database) {
+	t.Helper()
+	path := filepath.Join(d.Dir, "erasures")
+	whole := readFile(t, path)
+	flipped := bytes.Clone(whole)
+	flipped[len(flipped)/2] ^= 1
+	for name, text := range map[string][]byte{"one bit": flipped, "garbage": append(bytes.Clone(whole), "\x01garbage\n"...)} {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if text := requireRefusedStart(t, d); !strings.Contains(text, "damaged lines") && !strings.Contains(text, "another root key") || !strings.Contains(text, "line") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+	if err := os.WriteFile(path, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A folder that has only a list of erasures, sealed with a key that is not there, refuses
+// to start and gets no key and no database.
+func TestAListOfErasuresWithoutItsKeyCreatesNothing(t *testing.T) {
+	folder := t.TempDir()
+	_, line := secrets.NewRootKey()
+	root, err := secrets.ParseRoot(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed, err := root.Derive("erasures").Seal("erasures", make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "erasures"), []byte(base64.StdEncoding.EncodeToString(sealed)+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg := apptest.Config(t, storetest.Database{Engine: store.SQLite, Dir: folder})
+	for _, key := range []secrets.Text{"", cfg.RootKey} {
+		cfg.RootKey = key
+		if _, err := app.New(t.Context(), app.Options{Config: cfg, Log: ops.Discard()}); !errors.Is(err, app.ErrErasures) {
+			t.Errorf("the start: %v", err)
+		}
+		if files := listFiles(t, folder); strings.TrimSpace(files) != "erasures +" {
+			t.Errorf("the folder has %s", files)
+		}
+	}
 }

@@ -84,6 +84,7 @@ func (s *shell) examine(ctx context.Context, cfg *config.Config, deep bool) []fi
 		examineDisk(cfg),
 		examineRootKey(cfg),
 	}
+	findings = append(findings, examineErasures(cfg)...)
 	var database []finding
 	var public, machines finding
 	var wait sync.WaitGroup

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 
 	"hale/internal/app"
 	"hale/internal/cli/progress"
+	"hale/internal/people/users"
 	"hale/internal/platform/config"
 	"hale/internal/platform/ops"
 	"hale/internal/platform/secrets"
@@ -161,12 +163,43 @@ func examineRootKey(cfg *config.Config) finding {
 		return finding{"root key", verdictBroken, err.Error(), ""}
 	}
 	if _, _, err := secrets.RootFile(cfg.Data); err != nil {
-		return finding{"root key", verdictBroken, err.Error(), "restore your copy of " + path}
+		return finding{"root key", verdictBroken, err.Error(), rootKeyHint(path, err)}
 	}
 	if info.Mode().Perm()&0o077 != 0 {
 		return finding{"root key", verdictBroken, "other users of this machine can read " + path, "chmod 600 " + path}
 	}
 	return finding{Check: "root key", Verdict: verdictOK, Detail: path + "; keep a copy in another place"}
+}
+
+// rootKeyHint returns the remedy for a root key that cannot be read.
+func rootKeyHint(path string, err error) string {
+	if errors.Is(err, fs.ErrPermission) {
+		return "make the user that runs hale the owner of " + path + ", and chmod 600 it"
+	}
+	return "restore your copy of " + path
+}
+
+// examineErasures reads the list of erased people. It returns nothing if the list is whole.
+func examineErasures(cfg *config.Config) []finding {
+	const name = "erasures"
+	root, err := existingRoot(cfg)
+	if err != nil {
+		return nil // the row of the root key has it
+	}
+	if root == nil {
+		root = new(secrets.Root)
+	}
+	list := users.OpenErasures(cfg.Data, root)
+	if err := app.CheckErasures(list, false); err != nil {
+		return []finding{{name, verdictBroken, withoutPackage(err.Error()), "hale serve refuses to start; hale docs users"}}
+	}
+	if t, err := list.Examine(); err == nil && len(t.Cut) > 0 {
+		return []finding{{
+			name, verdictWarning, fmt.Sprintf("the lines %v of the list of erasures are cut short", t.Cut),
+			"a crash during an erasure leaves such a line; otherwise put a whole copy of the file back",
+		}}
+	}
+	return nil
 }
 
 // earliestClock is a time before which this program cannot have been started. A clock that shows

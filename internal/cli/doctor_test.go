@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"io/fs"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"hale/internal/people/users"
 	"hale/internal/platform/audit"
 	"hale/internal/platform/config"
 	"hale/internal/platform/store"
@@ -60,6 +63,28 @@ func TestTheDoctorChecksTheAuditLog(t *testing.T) {
 		}
 		if f := examineAudit(ctx, cfg, db); f.Verdict != verdictBroken || !strings.Contains(f.Detail, want) {
 			t.Errorf("%s: %+v", statement, f)
+		}
+	}
+}
+
+// A root key that this user may not read needs another owner. A damaged one needs a copy.
+func TestTheHintOfAnUnreadableRootKey(t *testing.T) {
+	if hint := rootKeyHint("root.key", fs.ErrPermission); !strings.Contains(hint, "the owner of root.key") {
+		t.Error(hint)
+	}
+	if hint := rootKeyHint("root.key", fs.ErrInvalid); !strings.Contains(hint, "your copy") {
+		t.Error(hint)
+	}
+}
+
+// The doctor names the damaged lines of the list of erasures.
+func TestTheDoctorChecksTheListOfErasures(t *testing.T) {
+	cfg := &config.Config{Data: t.TempDir()}
+	for text, want := range map[string]string{"": "", "not a line\n": verdictBroken, "AAAA": verdictWarning} {
+		write(t, filepath.Join(cfg.Data, users.ErasuresFile), []byte(text))
+		all := examineErasures(cfg)
+		if want == "" && len(all) > 0 || want != "" && (len(all) != 1 || all[0].Verdict != want || !strings.Contains(all[0].Detail, "[1]")) {
+			t.Errorf("%q: %+v", text, all)
 		}
 	}
 }

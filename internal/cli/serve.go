@@ -112,6 +112,8 @@ func explainStart(err error, cfg *config.Config) error {
 	case errors.Is(err, app.ErrErasures):
 		return withHint(sayingf(err, "the file %s has erasures that another root key sealed", filepath.Join(cfg.Data, users.ErasuresFile)),
 			"add that root key after the others, in %s or the root-key setting; without it a restored backup would serve erased people", secrets.RootFileName)
+	case errors.Is(err, app.ErrErasuresDamaged):
+		return withHint(err, "the erased people of these lines are in backups from before; hale docs users has the steps")
 	case isPostgres(cfg) && store.IsFull(err):
 		return withHint(sayingf(err, "the disk of the PostgreSQL server is full"), "make room there, and start again; nothing is lost")
 	case isDiskFull(err, cfg.Data):

@@ -1,7 +1,6 @@
 package users
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/base64"
@@ -77,18 +76,16 @@ func (l *Erasures) add(e Erasure) error {
 // All returns the erasures, without repetitions. It skips lines that are damaged or
 // sealed with another root key, and counts them.
 func (l *Erasures) All() (all []Erasure, unreadable int, err error) {
-	f, err := os.Open(l.path)
+	text, err := os.ReadFile(l.path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, 0, nil
 	}
 	if err != nil {
 		return nil, 0, fmt.Errorf("users: reading the list of erasures: %w", err)
 	}
-	defer f.Close()
 	seen := map[Erasure]bool{}
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		line := bytes.TrimSpace(lines.Bytes())
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimSpace(line)
 		if len(line) == 0 {
 			continue
 		}
@@ -100,9 +97,6 @@ func (l *Erasures) All() (all []Erasure, unreadable int, err error) {
 			seen[e] = true
 			all = append(all, e)
 		}
-	}
-	if err := lines.Err(); err != nil {
-		return nil, 0, fmt.Errorf("users: reading the list of erasures: %w", err)
 	}
 	return all, unreadable, nil
 }
@@ -156,6 +150,54 @@ func (l *Erasures) CountSealedWith(id secrets.KeyID) (n int, err error) {
 	return n, err
 }
 
+// Trouble has the numbers of the lines of a list that cannot be read.
+type Trouble struct {
+	Foreign []int // sealed by another root key
+	Damaged []int
+	// Cut has the lines that are too short. A crash during an erasure leaves such a line;
+	// the erasure then runs again and adds a whole one.
+	Cut []int
+}
+
+// Examine looks for lines that cannot be read.
+func (l *Erasures) Examine() (t Trouble, err error) {
+	text, err := os.ReadFile(l.path)
+	if errors.Is(err, os.ErrNotExist) {
+		return t, nil
+	}
+	if err != nil {
+		return t, fmt.Errorf("users: reading the list of erasures: %w", err)
+	}
+	number := 0
+	for line := range bytes.Lines(text) {
+		number++
+		line = bytes.TrimSpace(line)
+		if _, ok := l.open(line); ok || len(line) == 0 {
+			continue
+		}
+		switch sealed := sealedLine(line); {
+		case isCut(line):
+			t.Cut = append(t.Cut, number)
+		case len(sealed) == sealedSize && !slices.Contains(l.root.IDs(), secrets.SealedBy(sealed)):
+			t.Foreign = append(t.Foreign, number)
+		default:
+			t.Damaged = append(t.Damaged, number)
+		}
+	}
+	return t, nil
+}
+
+// sealedSize is the size of a whole line, decoded.
+const sealedSize = len(secrets.KeyID{}) + secrets.Overhead + len(teams.ID{}) + len(ID{})
+
+// isCut reports whether a line is the beginning of one. After a crash of the machine, zero
+// bytes may follow.
+func isCut(line []byte) bool {
+	line = bytes.TrimRight(line, "\x00")
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+	return len(line) < base64.StdEncoding.EncodedLen(sealedSize) && len(bytes.Trim(line, alphabet)) == 0
+}
+
 // derivedID returns the id with which a root key marks the lines.
 func (l *Erasures) derivedID(id secrets.KeyID) (secrets.KeyID, bool) {
 	i := slices.Index(l.ids, id)
@@ -172,26 +214,6 @@ func sealedLine(line []byte) []byte {
 		return nil
 	}
 	return sealed
-}
-
-// IsForeign reports whether the list has whole lines that another root key sealed, so that
-// the people in them are not erased again.
-func (l *Erasures) IsForeign() (bool, error) {
-	text, err := os.ReadFile(l.path)
-	if errors.Is(err, os.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("users: reading the list of erasures: %w", err)
-	}
-	const size = len(secrets.KeyID{}) + secrets.Overhead + len(teams.ID{}) + len(ID{})
-	for line := range bytes.Lines(text) {
-		sealed := sealedLine(bytes.TrimSpace(line))
-		if len(sealed) == size && !slices.Contains(l.root.IDs(), secrets.SealedBy(sealed)) {
-			return true, nil
-		}
-	}
-	return false, nil
 }
 
 func (l *Erasures) open(line []byte) (e Erasure, ok bool) {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -119,8 +120,8 @@ func TestTheListOfErasuresIsSealedAgain(t *testing.T) {
 			return n
 		}
 		for lines, want := range map[string]bool{newLine: true, oldLine: false, newLine + "\n" + oldLine: false} {
-			if foreign, err := open(lines).IsForeign(); err != nil || foreign != want {
-				t.Errorf("another root key sealed the list: %v, %v", foreign, err)
+			if found, err := open(lines).Examine(); err != nil || len(found.Foreign) > 0 != want || len(found.Damaged)+len(found.Cut) > 0 {
+				t.Errorf("another root key sealed the list: %+v, %v", found, err)
 			}
 		}
 		both := open(newLine + "\n" + oldLine)
@@ -132,6 +133,7 @@ func TestTheListOfErasuresIsSealedAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		requireTrouble(t, folder, both)
 		if count(both, oldID) != 0 || count(both, newID) != 1 {
 			t.Error("the list is not sealed with the new key")
 		}
@@ -140,4 +142,41 @@ func TestTheListOfErasuresIsSealedAgain(t *testing.T) {
 			t.Errorf("%v, %d unreadable, %v; want %v", all, unreadable, err, want)
 		}
 	})
+}
+
+// requireTrouble damages the list in several ways and examines it. The list has one line.
+func requireTrouble(t *testing.T, folder string, list *users.Erasures) {
+	t.Helper()
+	path := filepath.Join(folder, users.ErasuresFile)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := os.WriteFile(path, whole, 0o600); err != nil {
+			t.Error(err)
+		}
+	}()
+	line := strings.TrimSpace(string(whole))
+	flipped := []byte(line)
+	flipped[len(flipped)/2] ^= 1
+	for name, c := range map[string]struct {
+		text         string
+		damaged, cut int
+	}{
+		"whole":            {line + "\n", 0, 0},
+		"one bit":          {string(flipped) + "\n", 1, 0},
+		"garbage":          {line + "\n\x01\x80 garbage\n", 1, 0},
+		"one long line":    {line + "\n" + strings.Repeat("!", 100_000), 1, 0},
+		"two joined lines": {line + "A" + line, 1, 0},
+		"cut":              {line[:len(line)/2], 0, 1},
+		"cut, then zeros":  {line[:9] + "\x00\x00\x00", 0, 1},
+	} {
+		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if found, err := list.Examine(); err != nil || len(found.Damaged) != c.damaged || len(found.Cut) != c.cut || len(found.Foreign) > 0 {
+			t.Errorf("%s: %+v, %v", name, found, err)
+		}
+	}
 }
