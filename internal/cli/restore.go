@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -53,7 +54,7 @@ The restored copy is held: hale serve sends nothing to other systems, such as
 webhooks, orders and messages, until hale resume-outgoing. The original may have
 sent the same things already.
 
-The data folder must be empty except for backups. --force moves existing data into
+The data folder must be empty except for backups, root.key and erasures. --force moves existing data into
 a folder before-restore-… inside the data folder and deletes nothing. The command
 fails while hale serve uses the folder. If it is interrupted, hale serve refuses to
 start until the restore is repeated. --dry-run makes the same checks on a
@@ -192,7 +193,8 @@ func (s *shell) prepareFolder(data string, force bool) error {
 	if err != nil {
 		return err
 	}
-	if !force && (len(before) > 0 || aside != "") {
+	onlyKey := slices.Equal(before, []string{secrets.RootFileName}) // put there for this restore
+	if !force && (len(before) > 0 && !onlyKey || aside != "") {
 		return withHint(fault.Newf(fault.Conflict, "%s is not empty", data), "--force moves existing data into a folder and deletes nothing")
 	}
 	if err := s.undoInterrupted(data); err != nil {

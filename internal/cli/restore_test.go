@@ -425,3 +425,26 @@ func TestAnInterruptedRestoreOnANewMachine(t *testing.T) {
 	_, err := newIn(t, staged)
 	requireUnfinished(t, staged, err)
 }
+
+// A new folder with the root key and the list of erasures, put there for a restore, counts
+// as empty.
+func TestARestoreIntoAFolderWithTheRootKey(t *testing.T) {
+	original, backup := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "copy")
+	aService(t, original)
+	if code, said := hale(t, "backup", backup, "--data", original); code != exitOK {
+		t.Fatalf("%d %s", code, said)
+	}
+	key, err := os.ReadFile(filepath.Join(original, "root.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := t.TempDir()
+	write(t, filepath.Join(data, "root.key"), key)
+	write(t, filepath.Join(data, "erasures"), nil)
+	if code, said := hale(t, "restore", backup, "--data", data); code != exitOK {
+		t.Fatalf("%d %s", code, said)
+	}
+	if n := countTeams(t, data); n != 1 {
+		t.Errorf("%d teams", n)
+	}
+}
