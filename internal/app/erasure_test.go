@@ -180,8 +180,8 @@ func readFile(t *testing.T, path string) []byte {
 	return content
 }
 
-// requireDamageRefused damages the list of erasures: a start is refused, and says how to go
-// on. Nothing is served that was erased.
+// requireDamageRefused damages the list of erasures. A start is refused and names the
+// lines.
 func requireDamageRefused(t *testing.T, d storetest.Database) {
 	t.Helper()
 	path := filepath.Join(d.Dir, "erasures")
@@ -201,8 +201,8 @@ func requireDamageRefused(t *testing.T, d storetest.Database) {
 	}
 }
 
-// A folder that has only a list of erasures, sealed with a key that is not there, refuses
-// to start and gets no key and no database.
+// A folder may have only a list of erasures, whose key is missing. The start is refused
+// and creates no key and no database.
 func TestAListOfErasuresWithoutItsKeyCreatesNothing(t *testing.T) {
 	folder := t.TempDir()
 	_, line := secrets.NewRootKey()

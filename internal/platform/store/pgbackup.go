@@ -259,7 +259,7 @@ func (db *DB) CopyIn(ctx context.Context, c CopySource) error {
 	return db.Migrate(ctx)
 }
 
-// fill is the last transaction of a restore.
+// fill makes the changes of the last transaction of a restore.
 func (c *CopySource) fill(ctx context.Context, conn *pgx.Conn, db *DB) error {
 	if err := fillTables(ctx, conn, c.PostgresCopy, c.Open); err != nil {
 		return err
