@@ -95,6 +95,7 @@ func (r *reader) fitsColumn(text string, kind columnKind) bool {
 		return rng != RangeOther
 	case flagColumn:
 		return isFlagMark(text)
+	case otherColumn:
 	}
 	return strings.TrimSpace(text) != ""
 }
