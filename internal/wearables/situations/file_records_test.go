@@ -96,8 +96,11 @@ func fileRecordRows() []situation {
 		{"an imported night is reported as deleted", []step{
 			records(night("n1", "00:00", "08:00")), call("POST", "/v2/summary/sleep/*", `{"stage":"daily","provider":"health_connect","deleted":[{"id":"n1"}]}`),
 		}, []truth{summaries("sleep", "duration"), summaries("sleep_cycle", "session_start")}},
-		{"an imported record is deleted by its id", []step{records(walk("s1", "09:00", "09:10", 100), run("x1", "09:00", "10:00")), call("DELETE", "/v2/user/*/data?external_id=s1", "")},
-			append(steps(), summaries("workouts", "time_start", "2026-03-02T09:00:00+00:00"))},
+		{
+			"an imported record is deleted by its id",
+			[]step{records(walk("s1", "09:00", "09:10", 100), run("x1", "09:00", "10:00")), call("DELETE", "/v2/user/*/data?external_id=s1", "")},
+			append(steps(), summaries("workouts", "time_start", "2026-03-02T09:00:00+00:00")),
+		},
 		{"nights with two ids are two", []step{records(night("n1", "00:00", "04:00"), night("n2", "01:30", "08:00"))}, []truth{
 			summaries("sleep", "bedtime_start duration", "2026-03-02T00:00:00+00:00 14400", "2026-03-02T01:30:00+00:00 23400"),
 		}},

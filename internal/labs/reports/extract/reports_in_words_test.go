@@ -33,8 +33,10 @@ func TestDocumentsOfAPatientThatAreNoReports(t *testing.T) {
 	for name, lines := range map[string][]string{
 		"a requisition": {"Tests requested", "HIV antibody               [x]", "HBsAg                      [ ]", "SARS-CoV-2 PCR             Yes"},
 		"medications":   {"Current medication", "Amoxicillin 500 mg         three times a day", "Metformin 850 mg           Active", "Aspirin 100 mg             Stopped"},
-		"an invoice": {"Invoice 2024-11     Bill to: Mara Quillfeather", "Test                 Qty      Unit price    Amount", "HIV antibody         1        12.00         $12.00",
-			"Result of HIV antibody: Negative", "Total due                                   $12.00"},
+		"an invoice": {
+			"Invoice 2024-11     Bill to: Mara Quillfeather", "Test                 Qty      Unit price    Amount", "HIV antibody         1        12.00         $12.00",
+			"Result of HIV antibody: Negative", "Total due                                   $12.00",
+		},
 	} {
 		_, err := Read(Document{Pages: []Page{printedPage(FromText, append(head[:4:4], lines...)...)}})
 		var failure *Failure
