@@ -181,6 +181,11 @@ func ImportTimes(ctx context.Context, tx *store.Tx, team, user, id uuid.UUID) (m
 	if err != nil {
 		return nil, err
 	}
+	return readTimes(rows)
+}
+
+// readTimes reads rows of one time, microseconds, as milliseconds.
+func readTimes(rows *store.Rows) (map[int64]bool, error) {
 	defer rows.Close()
 	all := map[int64]bool{}
 	for rows.Next() {
@@ -266,16 +271,7 @@ func ChangeTimes(ctx context.Context, tx *store.Tx, team, user uuid.UUID, first,
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	all := map[int64]bool{}
-	for rows.Next() {
-		var at int64
-		if err := rows.Scan(&at); err != nil {
-			return nil, err
-		}
-		all[at/1000] = true
-	}
-	return all, errors.Join(rows.Err(), rows.Close())
+	return readTimes(rows)
 }
 
 // WithChanges returns the users for which imports or shifts stored values within the ranges.
