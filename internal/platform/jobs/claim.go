@@ -76,6 +76,18 @@ func nextDue(ctx context.Context, tx *store.Tx, kind string) (at time.Time, err 
 	return at, nil
 }
 
+// isPending reports whether a job of some kinds is running or due, on any node.
+func isPending(ctx context.Context, tx *store.Tx, kinds []any) (found bool, err error) {
+	among := store.Placeholders(2, len(kinds))
+	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM jobs WHERE kind IN `+among+` AND status = 'running')
+		OR EXISTS (SELECT 1 FROM jobs WHERE kind IN `+among+` AND status = 'queued' AND run_at <= $1)`,
+		append([]any{store.Micros(tx.Now())}, kinds...)...).Scan(&found)
+	if err != nil {
+		return false, fmt.Errorf("jobs: reading pending jobs: %w", err)
+	}
+	return found, nil
+}
+
 // requeueOrphans queues the jobs of dead nodes again. A job seldom causes the death of
 // its node, so it fails only after three times its attempts. This limit ends a job that
 // crashes every node. A job that was enqueued again meanwhile starts from the beginning.

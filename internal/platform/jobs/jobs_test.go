@@ -74,6 +74,34 @@ func TestRolledBackJobNeverRuns(t *testing.T) {
 	})
 }
 
+// Settle also waits for the jobs that a running job enqueues.
+func TestSettleWaitsForFollowUps(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		var runs atomic.Int32
+		last := kind("test.last", func(context.Context, *jobs.Run) error { runs.Add(1); return nil })
+		first := kind("test.first", func(ctx context.Context, run *jobs.Run) error {
+			return run.DB().Write(ctx, func(tx *store.Tx) error {
+				_, err := last.Enqueue(ctx, tx, noArguments{}, jobs.Options{})
+				return err
+			})
+		})
+		kinds := []jobs.Handler{last}
+		for i := range 20 { // a read of each kind would take longer than the first job
+			kinds = append(kinds, kind(fmt.Sprint("test.other_", i), func(context.Context, *jobs.Run) error { return nil }))
+		}
+		n := start(t, db, append(kinds, first)...)
+		for round := range int32(50) {
+			enqueue(t, db, first, jobs.Options{})
+			if err := n.Settle(system); err != nil {
+				t.Fatal(err)
+			}
+			if got := runs.Load(); got != round+1 {
+				t.Fatalf("%d of %d follow-up jobs ran", got, round+1)
+			}
+		}
+	})
+}
+
 // A key has at most one queued or running job. Enqueueing it again does nothing while
 // it is queued, and makes it run once more while it runs.
 func TestKeys(t *testing.T) {

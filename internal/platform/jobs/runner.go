@@ -307,19 +307,23 @@ func (r *Runner) Settle(ctx context.Context) error {
 	}
 }
 
-func (r *Runner) isIdle(ctx context.Context) (bool, error) {
+// isIdle reads all kinds in one statement. With a statement for each kind, a running job
+// could end and enqueue a job of a kind that was read already.
+func (r *Runner) isIdle(ctx context.Context) (idle bool, err error) {
+	var kinds []any
 	for _, k := range r.kinds {
-		if r.waits(k) {
-			continue
-		}
-		due, err := r.nextDueTime(ctx, k.Name())
-		if err != nil || !due.IsZero() && !due.After(r.db.Now()) {
-			return false, err
+		if !r.waits(k) {
+			kinds = append(kinds, k.Name())
 		}
 	}
+	err = r.db.Read(ctx, func(tx *store.Tx) error {
+		pending, err := isPending(ctx, tx, kinds)
+		idle = !pending
+		return err
+	})
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.running) == 0, nil
+	return idle && len(r.running) == 0, err
 }
 
 // jobContext returns a context that is limited to the job's team.
