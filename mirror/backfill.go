@@ -38,7 +38,15 @@ func (t *trial) backfill(ctx context.Context) error {
 		return eachVisit(ctx, t.api, order, func(seq int64, visit object) { t.late.set("appointment", textField(visit, "id"), seq, visit) })
 	})
 	t.expectWalked("orders", ordersBefore, orders)
-	return err
+	if err != nil {
+		return err
+	}
+	for _, status := range []string{"pending_customer_review", "pending_ops_review", "resolved"} {
+		if err := eachReview(ctx, t.api, status, func(seq int64, one object) { t.late.set("review", textField(one, "id"), seq, one) }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (t *trial) backfillUser(ctx context.Context, user string) error {

@@ -21,8 +21,11 @@ type replica struct {
 	samples  map[string]map[string]value // by key without words, and words
 	pulls    []pull                      // histories, and ranges in which data was deleted, to read
 	restored []string                    // users to read, if the copy began while they were deleted
+	toRead   []announcement              // what events announced without its content
 	deleted  []deletion
 	types    map[string]int
+
+	reads bool // what events announce without its content is copied too
 }
 
 // deletion is a deletion of samples. It hides values of earlier events, which may come
@@ -92,8 +95,10 @@ func (r *replica) take(seq int64, envelope object) {
 		r.set("appointment", textField(doc, "id"), seq, doc)
 	case strings.HasPrefix(kind, "historical.data."):
 		r.pulls = append(r.pulls, pull{textField(doc, "user_id"), part(kind, 2), firstDay, lastDay})
+	case strings.HasPrefix(kind, "labtest.match_review."):
+		r.set("review", textField(doc, "id"), seq, doc)
 	case strings.HasPrefix(kind, "daily.data.workout_stream."):
-		r.set("stream", textField(doc, "workout_id"), seq, doc)
+		r.announceStreams(doc)
 	case strings.HasPrefix(kind, "daily.data.") && strings.HasSuffix(kind, ".deleted"):
 		r.takeDeletion(seq, part(kind, 2), doc)
 	case strings.HasPrefix(kind, "daily.data."):
@@ -107,6 +112,7 @@ func (r *replica) takeOrder(seq int64, doc object) {
 	order := maps.Clone(doc)
 	delete(order, "order_transaction")
 	r.set("order", textField(doc, "id"), seq, order)
+	r.toRead = append(r.toRead, announcement{resultOf, textField(doc, "id")})
 	r.set("transaction", textField(doc, "order_transaction", "id"), seq, doc["order_transaction"])
 }
 

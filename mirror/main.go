@@ -6,18 +6,21 @@
 // Actors change the data of a team:
 //
 //   - users, connections and devices
-//   - phones' samples, summaries and histories
-//   - orders of all methods, scenarios of the sandbox laboratory, and appointments
+//   - phones' samples, summaries and histories; records with ids, which move and are deleted
+//   - imports, their undo, shifts and deletions
+//   - orders of all methods, scenarios of the sandbox laboratory, appointments, and results
+//     that fit no order
+//   - settings of the team
 //
-// Settings of the team stay as they are before the run. The server is killed again and
-// again.
+// The server is killed again and again.
 //
 // Copies are kept from the feed, from webhooks, and from a backfill in the middle of the
 // work, with the feed after it. The receiver of the webhooks loses, duplicates and
 // reorders some of them, and is unreachable for moments. The secret of its endpoint is
 // rotated from time to time. At the end it reads the lost numbers from the feed. The
 // programs of docs/examples keep further copies; they are killed and started again. Then
-// everything of all copies is compared with the API, field by field.
+// everything of all copies is compared with the API, field by field. The copy from the feed
+// has the streams of workouts and the results of orders too: it reads them after their events.
 //
 // The exit status is 1 if anything differs. The guide docs/keep-a-copy.md explains how to
 // keep such a copy.

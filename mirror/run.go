@@ -42,6 +42,7 @@ func newTrial(o proc.Options, seed uint64, out io.Writer) (*trial, error) {
 	}
 	t := &trial{server: server, api: newClient(server.Address()), out: out, seed: seed, feed: newReplica(), hooks: newReplica(), late: newReplica()}
 	t.world = &world{api: t.api}
+	t.feed.reads = true
 	t.receiver, err = listen(t.hooks, t.secret)
 	return t, err
 }
@@ -67,7 +68,13 @@ func (t *trial) run(ctx context.Context, s settings) error {
 	if _, err := t.server.Start(ctx); err != nil {
 		return err
 	}
-	var err error
+	team, err := t.server.Command(ctx, "teams", "list", "-o", "id")
+	if err != nil {
+		return err
+	}
+	if _, err := t.server.Command(ctx, "teams", "settings", strings.TrimSpace(team), "result_reviews_enabled=on"); err != nil {
+		return err
+	}
 	if t.endpoint, err = t.register(ctx, t.receiver.address); err != nil {
 		return err
 	}
@@ -206,6 +213,9 @@ func (t *trial) readFeed(ctx context.Context) error {
 					t.late.take(seq, envelope)
 				}
 			}
+		}
+		if err := t.readAnnounced(ctx); err != nil {
+			return err
 		}
 		if a.body["has_more"] != true {
 			return nil

@@ -53,6 +53,9 @@ func (w *world) actions() []action {
 		{"delete user", 1, w.deleteUser},
 		{"restore user", 2, w.restoreUser},
 		{"push samples", 30, w.pushSamples},
+		{"push records", 10, w.pushRecords},
+		{"delete records", 3, w.deleteRecords},
+		{"push session", 4, w.pushSession},
 		{"push history", 2, w.pushHistory},
 		{"push summary", 12, w.pushSummary},
 		{"push stream", 4, w.pushStream},
@@ -77,6 +80,8 @@ func (w *world) actions() []action {
 		{"book", 4, w.book},
 		{"cancel visit", 1, w.cancelVisit},
 		{"resend", 1, w.resend},
+		{"resolve review", 1, w.resolveReview},
+		{"change settings", 1, w.changeSettings},
 	}
 }
 
@@ -238,6 +243,9 @@ func (w *world) restoreUser(ctx context.Context, r *rand.Rand) (int, error) {
 	return status, err
 }
 
+// phones are the providers whose phones push.
+var phones = []string{"apple_health_kit", "health_connect"}
+
 // kind is a resource that phones push, and a field with words that it may have.
 type kind struct {
 	name, unit, field string
@@ -270,11 +278,16 @@ func (w *world) pushHistory(ctx context.Context, r *rand.Rand) (int, error) {
 
 func (w *world) push(ctx context.Context, r *rand.Rand, body object, day time.Time) (int, answer, error) {
 	k := pick(r, kinds)
-	body["provider"] = pick(r, []string{"apple_health_kit", "health_connect"})
+	body["provider"] = pick(r, phones)
 	if r.IntN(2) == 0 {
 		body["time_zone"] = pick(r, zones)
 	}
-	var data []object
+	body["data"] = w.samples(r, k, day)
+	return w.send(ctx, http.MethodPost, "/v2/timeseries/"+w.user(r)+"/"+k.name, keyOf(r), body)
+}
+
+// samples returns up to eight samples of a kind, in the first 40 minutes of a day.
+func (*world) samples(r *rand.Rand, k kind, day time.Time) (data []object) {
 	taken := map[int]bool{}
 	for range 1 + r.IntN(8) {
 		minute := r.IntN(40)
@@ -310,8 +323,7 @@ func (w *world) push(ctx context.Context, r *rand.Rand, body object, day time.Ti
 		}
 		data = append(data, sample)
 	}
-	body["data"] = data
-	return w.send(ctx, http.MethodPost, "/v2/timeseries/"+w.user(r)+"/"+k.name, keyOf(r), body)
+	return data
 }
 
 func (w *world) pushSummary(ctx context.Context, r *rand.Rand) (int, error) {
@@ -343,7 +355,7 @@ func (w *world) pushSummary(ctx context.Context, r *rand.Rand) (int, error) {
 		one["period_start"] = at.Format(time.DateOnly)
 		one["cycle_length"] = 25 + r.IntN(8)
 	}
-	body := object{"stage": "daily", "provider": pick(r, []string{"apple_health_kit", "health_connect"}), "data": []object{one}}
+	body := object{"stage": "daily", "provider": pick(r, phones), "data": []object{one}}
 	if r.IntN(2) == 0 {
 		body["time_zone"] = pick(r, zones)
 	}
@@ -376,7 +388,7 @@ func (w *world) deleteData(ctx context.Context, r *rand.Rand) (int, error) {
 		filter.Set("resource", pick(r, []string{"heartrate", "steps", "glucose", "body_temperature", "activity", "sleep", "workouts", "body"}))
 	}
 	if r.IntN(2) == 0 {
-		filter.Set("provider", pick(r, []string{"apple_health_kit", "health_connect"}))
+		filter.Set("provider", pick(r, phones))
 	}
 	day := time.Now().UTC().AddDate(0, 0, -1-r.IntN(3)).Format(time.DateOnly)
 	filter.Set("start", day)
@@ -436,7 +448,7 @@ func (w *world) undoImport(ctx context.Context, r *rand.Rand) (int, error) {
 // shift moves data of a phone by some minutes, onto other data.
 func (w *world) shift(ctx context.Context, r *rand.Rand) (int, error) {
 	user, day := w.user(r), time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly)
-	body := object{"provider": pick(r, []string{"apple_health_kit", "health_connect"}), "start": day, "end": day, "seconds": 60 * (1 + r.IntN(9))}
+	body := object{"provider": pick(r, phones), "start": day, "end": day, "seconds": 60 * (1 + r.IntN(9))}
 	status, a, err := w.send(ctx, http.MethodPost, "/v2/user/"+user+"/data/shifts", keyOf(r), body)
 	w.remember(&w.shifts, textField(a.body, "id"), user)
 	return status, err
