@@ -36,6 +36,7 @@ type Route struct {
 	headers  map[string]*huma.Param // of every answer
 	tagged   bool                   // the answer has an ETag
 	current  CurrentVersion         // of the record that it changes; nil for no conditions
+	events   []string               // types that it may cause
 	add      func(a *API, r chi.Router, op huma.Operation)
 }
 
@@ -121,6 +122,10 @@ func (rt Route) Creates() Route { rt.create = true; return rt }
 // Sensitive omits personal input from 422 answers.
 func (rt Route) Sensitive() Route { rt.withheld = true; return rt }
 
+// Announces lists the types of the events that the operation and the work that it begins
+// may cause. * stands for any text in a type. An operation without it causes none.
+func (rt Route) Announces(types ...string) Route { rt.events = types; return rt }
+
 // Raw leaves the parsing of the body to the handler and allows MaxPush bytes.
 func (rt Route) Raw() Route { rt.rawBody = true; return rt }
 
@@ -177,6 +182,12 @@ func (rt Route) register(a *API, r chi.Router) {
 	a.needs[op.Method+" "+op.Path] = need
 	if !rt.open {
 		op.Extensions = map[string]any{"x-scope": need.scope, "x-personal-data": need.personal}
+	}
+	if rt.events != nil {
+		if op.Extensions == nil {
+			op.Extensions = map[string]any{}
+		}
+		op.Extensions["x-events"] = rt.events
 	}
 	a.currents[op.Method+" "+op.Path], a.tagged[op.Method+" "+op.Path] = rt.current, rt.tagged
 	documentErrors(&op)

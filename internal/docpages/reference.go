@@ -65,6 +65,7 @@ type operation struct {
 	BodyRequired     bool
 	Answers          []answer
 	Errors           []failure
+	Events           []string // types that it may cause
 	Example          *exchange
 }
 
@@ -185,6 +186,7 @@ func describe(doc *huma.OpenAPI, path string, op *huma.Operation) *operation {
 		codes := codesOf(status)
 		o.Errors = append(o.Errors, failure{Status: status, Meaning: response.Description, Codes: codes, Remedy: remediesOfPages[status]})
 	}
+	o.Events, _ = op.Extensions["x-events"].([]string)
 	o.Example = exampleOf(op.Method + " " + path)
 	return o
 }

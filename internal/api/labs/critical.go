@@ -20,7 +20,7 @@ func (h *Handlers) criticalRoutes() []api.Route {
 	return []api.Route{
 		api.Get("/v3/critical_result", h.listCriticalResults, "List critical results that a person must be notified of, newest first"),
 		api.Get("/v3/critical_result/{critical_result_id}", h.getCriticalResult, "Get a critical result"),
-		api.Post("/v3/critical_result/{critical_result_id}/acknowledge", h.acknowledgeCriticalResult, "Record who was notified of a critical result").Creates().Sensitive(),
+		api.Post("/v3/critical_result/{critical_result_id}/acknowledge", h.acknowledgeCriticalResult, "Record who was notified of a critical result").Creates().Sensitive().Announces("labtest.critical_result.acknowledged"),
 	}
 }
 

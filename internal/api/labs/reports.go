@@ -33,11 +33,11 @@ const parserJobs = "/lab_report/v1/parser/job"
 
 func (h *Handlers) reportRoutes() []api.Route {
 	routes := []api.Route{
-		api.Stream(http.MethodPost, parserJobs, h.createReportJob, "Upload a lab report to be read", describeReportUpload).Creates(),
+		api.Stream(http.MethodPost, parserJobs, h.createReportJob, "Upload a lab report to be read", describeReportUpload).Creates().Announces("lab_report.parsing_job.*"),
 		api.Get(parserJobs, h.listReportJobs, "List parsing jobs, newest first"),
 		api.Get(parserJobs+"/{job_id}", h.getReportJob, "Get a parsing job and the results of its report"),
 		api.Get(parserJobs+"/{job_id}/review", h.getReportReview, "Get a report for a reviewer: results with their places, and earlier decisions"),
-		api.Post(parserJobs+"/{job_id}/review", h.reviewReport, "Accept the results of a report, with corrections, or reject the report").Creates().Sensitive(),
+		api.Post(parserJobs+"/{job_id}/review", h.reviewReport, "Accept the results of a report, with corrections, or reject the report").Creates().Sensitive().Announces("lab_report.parsing_job.updated"),
 		api.WritesAs(api.Get(parserJobs+"/{job_id}/page/{page}", h.getReportPage, "Get the image of a page of a lab report"), reports.JPEG, &huma.Schema{Type: huma.TypeString, Format: "binary"}),
 	}
 	for i := range routes {

@@ -23,13 +23,16 @@ import (
 
 func (h *Handlers) sandboxRoutes() []api.Route {
 	return []api.Route{
-		api.Post("/v3/order/{order_id}/test", h.simulateOrder, "Move an order of a sandbox team to a status").Conditional(orderVersion),
+		api.Post("/v3/order/{order_id}/test", h.simulateOrder, "Move an order of a sandbox team to a status").Conditional(orderVersion).Announces(laboratoryEvents...),
 		api.Get("/v3/sandbox", h.getSandbox, "Get the time and the next steps of your sandbox lab"),
-		api.Post("/v3/sandbox/advance", h.advanceSandbox, "Advance the clock of your sandbox lab"),
+		api.Post("/v3/sandbox/advance", h.advanceSandbox, "Advance the clock of your sandbox lab").Announces(laboratoryEvents...),
 		api.Get("/v3/sandbox/scripts", h.listSandboxScripts, "List the scenarios for an order of a sandbox team"),
-		api.Post("/v3/sandbox/order/{order_id}/run", h.runSandboxScript, "Run a scenario on an order of a sandbox team").Conditional(orderVersion),
+		api.Post("/v3/sandbox/order/{order_id}/run", h.runSandboxScript, "Run a scenario on an order of a sandbox team").Conditional(orderVersion).Announces(laboratoryEvents...),
 	}
 }
+
+// laboratoryEvents lists the types of events that steps of the sandbox laboratory cause.
+var laboratoryEvents = []string{"labtest.order.*", "labtest.appointment.*", "labtest.result.critical", "labtest.match_review.*"}
 
 type simulateOrderIn struct {
 	OrderPath

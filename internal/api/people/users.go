@@ -24,13 +24,13 @@ import (
 
 func (h *Handlers) userRoutes() []api.Route {
 	return []api.Route{
-		api.Post("/v2/user", h.createUser, "Create a user").Creates().Sensitive(),
+		api.Post("/v2/user", h.createUser, "Create a user").Creates().Sensitive().Announces("user.created"),
 		api.Get("/v2/user", h.listUsers, "List users, newest first"),
 		api.Get("/v2/user/resolve/{client_user_id}", h.resolveUser, "Find a user by your own reference"),
-		api.Post("/v2/user/undo_delete", h.undoDeleteUser, "Restore a user deleted within the last 7 days").Sensitive(),
+		api.Post("/v2/user/undo_delete", h.undoDeleteUser, "Restore a user deleted within the last 7 days").Sensitive().Announces("user.restored"),
 		api.Get("/v2/user/{user_id}", h.getUser, "Get a user"),
-		api.Patch("/v2/user/{user_id}", h.patchUser, "Change a user").Sensitive().Conditional(UserVersion),
-		api.Delete("/v2/user/{user_id}", h.deleteUser, "Delete a user; its data is erased after 7 days").Conditional(UserVersion),
+		api.Patch("/v2/user/{user_id}", h.patchUser, "Change a user").Sensitive().Conditional(UserVersion).Announces("user.updated"),
+		api.Delete("/v2/user/{user_id}", h.deleteUser, "Delete a user; its data is erased after 7 days").Conditional(UserVersion).Announces("user.deleted", "provider.connection.deleted"),
 		api.Get("/v2/team/users/search", h.searchUsers, "Search users by id, client_user_id or name").Tag("user"),
 	}
 }

@@ -34,7 +34,7 @@ func (h *Handlers) aggregateRoutes() []api.Route {
 		api.Get(results+"/task_history", h.listQueryTasks, "List the runs of a continuous query for a user"),
 
 		api.Get(org+"continuous_query", h.listContinuousQueries, "List continuous queries").Tag("aggregate"),
-		api.Takes[createQueryBody](api.Post(org+"continuous_query", h.createContinuousQuery, "Create a continuous query").Raw().Creates()).Tag("aggregate"),
+		api.Takes[createQueryBody](api.Post(org+"continuous_query", h.createContinuousQuery, "Create a continuous query").Raw().Creates().Announces("continuous_query.result_table.changed")).Tag("aggregate"),
 		api.Takes[createQueryBody](api.Post(org+"validate_continuous_query", h.validateContinuousQuery, "Check a continuous query, and get the schema of its result").Raw()).Tag("aggregate"),
 		api.Get(org+"continuous_query/{query_id}", h.getContinuousQuery, "Get a continuous query").Tag("aggregate"),
 		api.Patch(org+"continuous_query/{query_id}", h.patchContinuousQuery, "Change the title or the schedule of a continuous query").Tag("aggregate"),

@@ -21,7 +21,7 @@ import (
 func (h *Handlers) connectionRoutes() []api.Route {
 	return []api.Route{
 		api.Get("/v2/user/providers/{user_id}", h.listConnections, "List a user's connections").OwnData(),
-		api.Delete("/v2/user/{user_id}/{provider}", h.deregister, "Disconnect a user from a provider; data stays").Conditional(people.UserVersion),
+		api.Delete("/v2/user/{user_id}/{provider}", h.deregister, "Disconnect a user from a provider; data stays").Conditional(people.UserVersion).Announces("provider.connection.deleted"),
 		api.Post("/v2/user/refresh/{user_id}", h.refreshUser, "Refresh a user's data from its providers"),
 	}
 }
@@ -144,7 +144,7 @@ func (o *refreshOut) fail(why, code string) {
 }
 
 func (h *Handlers) connectRoutes() []api.Route {
-	rt := api.Post("/v2/link/provider/manual/{provider}", h.connectPhone, "Connect a user to a provider whose data a phone sends").Creates().OwnData()
+	rt := api.Post("/v2/link/provider/manual/{provider}", h.connectPhone, "Connect a user to a provider whose data a phone sends").Creates().OwnData().Announces("provider.connection.created", "provider.connection.updated")
 	return []api.Route{rt.Describe(func(op *huma.Operation) {
 		op.Description += " Data that is sent connects the user by itself. This operation is for apps that ask the person first. " +
 			"If the user is connected already, nothing changes and no event is sent."
@@ -200,7 +200,7 @@ func (b connectedBody) Subject() uuid.UUID { return b.user.UUID() }
 
 func (h *Handlers) demoRoutes() []api.Route {
 	return []api.Route{
-		api.Post("/v2/link/connect/demo", h.connectDemo, "Connect a user of a sandbox team to a provider with synthetic data").Creates(),
+		api.Post("/v2/link/connect/demo", h.connectDemo, "Connect a user of a sandbox team to a provider with synthetic data").Creates().Announces(pushEvents...),
 	}
 }
 

@@ -24,7 +24,7 @@ import (
 
 func (h *Handlers) manualRoutes() []api.Route {
 	return []api.Route{
-		api.Takes[pushedEntries](api.Post("/v2/user/{user_id}/entries", h.pushEntries, "Store values that a person or the team entered").Push().OwnData().Tag("entries")),
+		api.Takes[pushedEntries](api.Post("/v2/user/{user_id}/entries", h.pushEntries, "Store values that a person or the team entered").Push().OwnData().Announces(pushEvents...).Tag("entries")),
 	}
 }
 

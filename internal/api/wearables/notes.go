@@ -25,7 +25,7 @@ func (h *Handlers) noteRoutes() []api.Route {
 	return []api.Route{
 		api.Writes[noteGroupsBody](api.Get("/v2/timeseries/{user_id}/note/grouped", h.readNotes, "Read a user's notes, grouped by source")).OwnData(),
 		api.Writes[[]noteBody](api.Get("/v2/timeseries/{user_id}/note", h.readPlainNotes, "Read a user's notes from all sources").Deprecated()),
-		api.Takes[pushedSummaries[noteDoc]](api.Post("/v2/timeseries/{user_id}/note", send, "Push notes from a phone").Push().OwnData().Describe(named("pushNotes"))),
+		api.Takes[pushedSummaries[noteDoc]](api.Post("/v2/timeseries/{user_id}/note", send, "Push notes from a phone").Push().OwnData().Announces(pushEvents...).Describe(named("pushNotes"))),
 	}
 }
 

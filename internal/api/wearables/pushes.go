@@ -22,6 +22,12 @@ import (
 	"hale/internal/wearables/push"
 )
 
+// dataEvents lists the types of events that changes of stored data cause.
+var dataEvents = []string{"daily.data.*", "continuous_query.result_table.changed"}
+
+// pushEvents lists the types of events that new data causes.
+var pushEvents = append([]string{"provider.connection.created", "provider.connection.updated", "provider.device.*", "historical.data.*"}, dataEvents...)
+
 // stageWord is the pipeline of a push.
 type stageWord string
 

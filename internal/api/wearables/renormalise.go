@@ -15,7 +15,7 @@ import (
 // Reprocessing is an addition to the reference.
 func (h *Handlers) renormaliseRoutes() []api.Route {
 	return []api.Route{
-		api.Post("/v2/team/renormalise", h.startRenormalise, "Reprocess stored payloads with the current mapping").Status(http.StatusAccepted).Creates(),
+		api.Post("/v2/team/renormalise", h.startRenormalise, "Reprocess stored payloads with the current mapping").Status(http.StatusAccepted).Creates().Announces(pushEvents...),
 		api.Get("/v2/team/renormalise", h.listRenormalise, "List the newest reprocessing runs"),
 		api.Get("/v2/team/renormalise/{run_id}", h.getRenormalise, "Get the progress and the changes of a reprocessing run"),
 	}

@@ -56,7 +56,7 @@ func pushRoute[D documentName](h *Handlers) api.Route {
 	send := func(ctx context.Context, c api.Caller, in *pushSummariesIn) (*api.Out[pushBody], error) {
 		return h.pushSummaries(ctx, c, in, d)
 	}
-	rt := api.Post("/v2/summary/"+d.Name+"/{user_id}", send, "Push "+singular(d.Name)+" summaries from a phone").Push().OwnData()
+	rt := api.Post("/v2/summary/"+d.Name+"/{user_id}", send, "Push "+singular(d.Name)+" summaries from a phone").Push().OwnData().Announces(pushEvents...)
 	return api.Takes[pushedSummaries[D]](rt.Describe(func(op *huma.Operation) { op.OperationID = "push" + camelCase(d.Name) }))
 }
 

@@ -23,9 +23,9 @@ import (
 func (h *Handlers) timeseriesRoutes() []api.Route {
 	return []api.Route{
 		api.Writes[groupsBody](api.Get("/v2/timeseries/{user_id}/{resource}/grouped", h.readSamples, "Read a user's samples of one resource, grouped by source")).OwnData(),
-		api.Takes[pushedSeries](api.Post("/v2/timeseries/{user_id}", h.pushSeries, "Push samples of several resources from a phone").Push().OwnData()),
-		api.Takes[pushedPeople](api.Post("/v2/timeseries", h.pushPeople, "Push samples of several users at once").Push()),
-		api.Takes[pushedSamples](api.Post("/v2/timeseries/{user_id}/{resource}", h.pushSamples, "Push samples of one resource from a phone").Push().OwnData()),
+		api.Takes[pushedSeries](api.Post("/v2/timeseries/{user_id}", h.pushSeries, "Push samples of several resources from a phone").Push().OwnData().Announces(pushEvents...)),
+		api.Takes[pushedPeople](api.Post("/v2/timeseries", h.pushPeople, "Push samples of several users at once").Push().Announces(pushEvents...)),
+		api.Takes[pushedSamples](api.Post("/v2/timeseries/{user_id}/{resource}", h.pushSamples, "Push samples of one resource from a phone").Push().OwnData().Announces(pushEvents...)),
 		api.Writes[streamBody](api.Get("/v2/timeseries/workouts/{workout_id}/stream", h.readWorkoutStream, "Read the stream of a workout").OwnData()),
 		api.Writes[sleepStreamBody](api.Get("/v2/timeseries/sleep/{sleep_id}/stream", h.readSleepStream, "Read the stream of a sleep").OwnData()),
 	}
