@@ -38,8 +38,8 @@ run: ## start the service on this machine, data in ./hale-data
 build: ## build one static, stripped binary, bin/hale
 	$(GO) build -trimpath -ldflags '-s -w' -o bin/hale ./cmd/hale
 
-tour: build ## run the README's commands in an empty folder and measure their times; the record is tour.txt
-	scripts/tour.sh bin/hale tour.txt
+tour: build ## run the README's commands in an empty folder and measure their times; write tour.txt; RELEASE=ARCHIVE takes a released binary
+	scripts/tour.sh $(or $(RELEASE),bin/hale) tour.txt
 
 ## Release
 release: ## build VERSION=v1.2.3 in dist/: binaries, deb packages, chart, SBOM and checksums

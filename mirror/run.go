@@ -260,7 +260,7 @@ func (t *trial) compare(ctx context.Context) (all []*comparison, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, &comparison{name: p.name, api: t.api, replica: r})
+		all = append(all, &comparison{name: p.name, api: t.api, replica: r, isProgram: true})
 	}
 	for _, c := range all {
 		if err := c.all(ctx); err != nil {

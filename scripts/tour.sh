@@ -5,7 +5,8 @@
 #
 #   scripts/tour.sh [HALE [RECORD]]
 #
-# HALE is the binary, bin/hale by default. RECORD gets the output, tour.txt by default.
+# HALE is the binary, or the archive of a release for this machine; bin/hale by default.
+# RECORD gets the output, tour.txt by default.
 set -eu
 
 hale=$(realpath "${1:-bin/hale}")
@@ -20,7 +21,10 @@ finish() {
 trap finish EXIT
 cd "$dir"
 mkdir bin
-ln -s "$hale" bin/hale
+case $hale in
+*.tar.gz) tar -xzf "$hale" -C bin --strip-components=1 ;;
+*) ln -s "$hale" bin/hale ;;
+esac
 PATH=$dir/bin:$PATH
 : >"$record"
 
