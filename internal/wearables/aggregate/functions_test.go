@@ -95,7 +95,7 @@ func TestWordsAreColumns(t *testing.T) {
 			return wearables.Samples{Resource: resource, Type: kind, Extra: extra, Source: watch, Time: at, End: at, Value: []float64{value}}
 		}
 		r.put(wearables.Batch{Samples: []wearables.Samples{
-			of1("body_temperature", "", "ear", 37), of1("body_temperature", "", "wrist", 33), of1("body_temperature", "", "", 37),
+			of1("body_temperature", "", "", 37), of1("body_temperature", "", "ear", 37), of1("body_temperature", "", "wrist", 33),
 			of1("insulin_injection", "rapid_acting", "bolus,standard,meal", 3), of1("insulin_injection", "rapid_acting", "bolus,extended,meal", 2),
 			of1("workout_duration", "", "", 5),
 		}})

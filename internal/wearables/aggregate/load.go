@@ -397,10 +397,10 @@ func (r *Request) nights(ctx context.Context, tx *store.Tx) (map[uuid.UUID]*stag
 // was stored last counts, unless the query selects apps or devices.
 //
 // Spec: Events, timeseries events: the compound key.
-type externalKey struct{ provider, kind, extra, sport, workout string }
+type externalKey struct{ provider, kind, sport, workout string }
 
 func externalKeyOf(s *storage.Series) externalKey {
-	o := externalKey{s.Source.Provider, s.Source.Type, s.Extra, s.Source.Sport, ""}
+	o := externalKey{s.Source.Provider, s.Source.Type, s.Source.Sport, ""}
 	if s.Source.WorkoutID != nil {
 		o.workout = s.Source.WorkoutID.String()
 	}

@@ -159,6 +159,7 @@ func (j *job) try(ctx context.Context, onSnapshot bool) error {
 
 // plan compares the batch with the stored data.
 func (j *job) plan(ctx context.Context, tx *store.Tx) (err error) {
+	j.begins(tx)
 	if source := (wearables.Source{Provider: j.provider}); len(j.series) > 0 && source.MayBeExported() {
 		if j.exported, err = storage.ResourcesOfExports(ctx, tx, j.team, j.user); err != nil {
 			return err
@@ -193,6 +194,13 @@ func (j *job) plan(ctx context.Context, tx *store.Tx) (err error) {
 	}
 	j.noteReceived()
 	return nil
+}
+
+// begins records when the plan is made.
+func (j *job) begins(tx *store.Tx) {
+	if j.importID == uuid.Nil {
+		j.planned = tx.Now().UnixMilli()
+	}
 }
 
 // changes reports whether the plan writes anything. Even a batch without new data shows
@@ -246,14 +254,14 @@ func (j *job) commit(ctx context.Context, tx *store.Tx) error {
 		all = append(all, event...)
 	}
 	numbers := make(map[storage.SeriesKey]int64, len(j.series))
-	var each []seriesEvents
+	var announced []rankedEvent
 	for _, w := range j.series {
 		s, err := w.write(ctx, tx, j)
 		if err != nil {
 			return err
 		}
 		numbers[w.key] = s.ID
-		each = append(each, seriesEvents{w.last, w.events(j, &s)})
+		announced = append(announced, w.events(j, &s)...)
 		if j.importID != uuid.Nil && len(w.blocks) > 0 {
 			change, err := w.change(s.ID)
 			if err != nil {
@@ -262,7 +270,7 @@ func (j *job) commit(ctx context.Context, tx *store.Tx) error {
 			journal.Series = append(journal.Series, change)
 		}
 	}
-	all = append(all, mergeEvents(each)...)
+	all = append(all, inOrderOfRanks(announced)...)
 	if err := j.writeRecords(ctx, tx, numbers); err != nil {
 		return err
 	}

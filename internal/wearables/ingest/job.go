@@ -35,6 +35,7 @@ type job struct {
 	snapshot     bool              // the plan is made on committed data
 	resources    []string
 	stage        wearables.Stage
+	planned      int64     // UTC milliseconds; 0 for an import, whose undo finds samples by the time of the transaction
 	received     []receipt // by resource, for statistics
 	also         wearables.WithBatch
 	importID     uuid.UUID // records its changes; zero for none

@@ -141,10 +141,15 @@ func (f fixture) announcedBy(e event) (all []announcedKey) {
 	return all
 }
 
-// sampleOf splits a sample into its key and its values.
+// sampleOf splits a sample into its key and its values. Types and places of sensors are
+// values where they do not separate samples.
 func (f fixture) sampleOf(resource string, source []byte, sample map[string]any) (key, value string) {
 	revised := map[string]any{}
-	for _, name := range []string{"value", "systolic", "diastolic", "end", "timezone_offset", "grouping"} {
+	values := []string{"value", "systolic", "diastolic", "end", "timezone_offset", "grouping"}
+	if resource == "glucose" || resource == "stand_hour" || resource == "body_temperature" {
+		values = append(values, "type", "sensor_location")
+	}
+	for _, name := range values {
 		if v, ok := sample[name]; ok {
 			revised[name] = v
 			delete(sample, name)

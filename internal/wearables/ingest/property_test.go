@@ -138,7 +138,7 @@ func describe(groups []wearables.Samples) []string {
 func drawSamples(t *rapid.T) []wearables.Samples {
 	var all []wearables.Samples
 	words := map[string]string{
-		"watch": rapid.SampledFrom([]string{"", "bolus,standard,meal"}).Draw(t, "words"),
+		"watch": rapid.SampledFrom([]string{"basal,,", "bolus,standard,meal"}).Draw(t, "words"),
 		"phone": rapid.SampledFrom([]string{"bolus,extended,meal", ",,unknown"}).Draw(t, "words"),
 	}
 	for _, resource := range []string{"heartrate", "steps", "body_weight", "insulin_injection"} {

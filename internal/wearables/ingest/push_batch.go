@@ -365,6 +365,7 @@ func (w *seriesPlan) buckets() (all []int64) {
 
 // mergeInto merges the samples into blocks that were read.
 func (j *job) mergeInto(ctx context.Context, tx *store.Tx, stored map[storage.BlockKey]storage.Block) error {
+	j.begins(tx)
 	for _, w := range j.series {
 		var known []storage.Block
 		for _, bucket := range w.buckets() {
@@ -403,9 +404,9 @@ func newBatchPlan(ctx context.Context, tx *store.Tx, batch []*pendingPush) (*bat
 				return nil, err
 			}
 		}
-		var each []seriesEvents
+		var announced []rankedEvent
 		for _, w := range p.job.series {
-			each = append(each, seriesEvents{w.last, w.events(p.job, &w.series)})
+			announced = append(announced, w.events(p.job, &w.series)...)
 			for i := range w.blocks {
 				if err := w.blocks[i].AddTo(ctx, tx, &w.series, &plan.statements, &plan.written); err != nil {
 					return nil, err
@@ -413,7 +414,7 @@ func newBatchPlan(ctx context.Context, tx *store.Tx, batch []*pendingPush) (*bat
 				plan.blocks++
 			}
 		}
-		own := mergeEvents(each)
+		own := inOrderOfRanks(announced)
 		statistics = append(statistics, p.job.statistics(tx.Now(), own)...)
 		all = append(all, own...)
 		plan.jobs = append(plan.jobs, p.job)

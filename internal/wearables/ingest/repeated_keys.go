@@ -2,11 +2,14 @@ package ingest
 
 import (
 	"cmp"
+	"context"
+	"maps"
 	"slices"
 	"time"
 
 	"hale/internal/platform/blocks"
 	"hale/internal/platform/events"
+	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/storage"
 )
@@ -44,11 +47,6 @@ func orderOf(s *wearables.Samples, part int) []int64 {
 // rankRepeatedKeys replaces the places of the samples by their ranks: 0 for the last one of a
 // key, otherwise minus the number of later ones.
 func (j *job) rankRepeatedKeys() {
-	for _, w := range j.series {
-		if len(w.add.Written) > 0 {
-			w.last = slices.Max(w.add.Written)
-		}
-	}
 	rivals := map[storage.SeriesKey][]*seriesPlan{}
 	for _, w := range j.series {
 		key := w.key.WithoutApp()
@@ -60,9 +58,8 @@ func (j *job) rankRepeatedKeys() {
 			ranks[n] = w.ranksAmong(all)
 		}
 		for n, w := range all {
-			if w.add.Written = ranks[n]; len(all) == 1 {
-				w.last = 0
-			}
+			w.add.Written = ranks[n]
+			w.versions = slices.DeleteFunc(slices.Clone(all), func(o *seriesPlan) bool { return !w.key.Replaces(o.key) })
 		}
 	}
 }
@@ -95,20 +92,101 @@ func placeAt(c *blocks.Columns, i int) int64 {
 	return 0
 }
 
-// seriesEvents are the events of a series, with the place of its last sample in the body.
-type seriesEvents struct {
-	last int64
-	all  []events.New
+// returning returns the times of unchanged samples of add that count again. A sample of
+// another version has replaced them, or comes before them in the batch and is new. An
+// example is an hour that was idle, then stood, and is idle again. The times are in order.
+func (w *seriesPlan) returning(ctx context.Context, tx *store.Tx, old, add *blocks.Columns) (times []int64, err error) {
+	all, err := storage.SeriesOf(ctx, tx, w.series.Team, w.series.User, w.series.Resource)
+	i := slices.IndexFunc(all, func(s storage.Series) bool { return s.ID == w.series.ID })
+	if err != nil || i < 0 {
+		return nil, err
+	}
+	if times, err = all[i].Replaced(ctx, tx, old); err != nil {
+		return nil, err
+	}
+	for _, o := range w.versions {
+		news, err := o.newBefore(ctx, tx, w, add)
+		if err != nil {
+			return nil, err
+		}
+		times = append(times, news...)
+	}
+	slices.Sort(times)
+	return slices.DeleteFunc(slices.Compact(times), func(at int64) bool {
+		k, sent := slices.BinarySearch(add.Time, at)
+		return !sent || slices.ContainsFunc(w.versions, func(o *seriesPlan) bool {
+			n, found := slices.BinarySearch(o.add.Time, at)
+			return found && placeAt(&o.add, n) > placeAt(add, k)
+		})
+	}), nil
 }
 
-// mergeEvents joins the events of series in the order of their last samples, if several have
-// values of one key.
-func mergeEvents(each []seriesEvents) (all []events.New) {
-	slices.SortStableFunc(each, func(a, b seriesEvents) int { return cmp.Compare(a.last, b.last) })
-	for _, one := range each {
-		all = append(all, one.all...)
+// newBefore returns the times of the samples that are not stored and come before one of add,
+// which are those of a later version.
+func (w *seriesPlan) newBefore(ctx context.Context, tx *store.Tx, later *seriesPlan, add *blocks.Columns) (times []int64, err error) {
+	series, known, err := storage.FindSeries(ctx, tx, later.series.Team, later.series.User, w.key)
+	if err != nil {
+		return nil, err
 	}
-	return all
+	for k, at := range add.Time {
+		n, found := slices.BinarySearch(w.add.Time, at)
+		if !found || placeAt(&w.add, n) > placeAt(add, k) {
+			continue
+		}
+		var stored, merged blocks.Columns
+		var changes blocks.Changes
+		if known {
+			if err := series.ReadStored(ctx, tx, at, at+1, &stored); err != nil {
+				return nil, err
+			}
+		}
+		one := blocks.Pick(&w.add, []int32{int32(n)})
+		if w.hasUnsure {
+			keepStoredOffsets(&stored, &one)
+		}
+		blocks.Merge(&merged, &stored, &one, &changes)
+		if changes.Unchanged == 0 {
+			times = append(times, at)
+		}
+	}
+	return times, nil
+}
+
+// rankedEvent is an event of a series, with the rank of its samples.
+type rankedEvent struct {
+	rank int64
+	events.New
+}
+
+// inOrderOfRanks returns the events of a batch. Events of samples that others of the batch
+// replace come first, so that the last event of a key has the value that reads have.
+func inOrderOfRanks(all []rankedEvent) []events.New {
+	slices.SortStableFunc(all, func(a, b rankedEvent) int { return cmp.Compare(a.rank, b.rank) })
+	sorted := make([]events.New, len(all))
+	for i := range all {
+		sorted[i] = all[i].New
+	}
+	return sorted
+}
+
+// eachRank calls fn with the samples of c of each rank in the batch, the lowest first.
+func (w *seriesPlan) eachRank(c *blocks.Columns, fn func(rank int64, c *blocks.Columns) error) error {
+	if len(w.add.Written) == 0 {
+		return fn(0, c)
+	}
+	places := map[int64][]int32{}
+	for i, at := range c.Time {
+		k, _ := slices.BinarySearch(w.add.Time, at)
+		rank := placeAt(&w.add, k)
+		places[rank] = append(places[rank], int32(i))
+	}
+	for _, rank := range slices.Sorted(maps.Keys(places)) {
+		some := blocks.Pick(c, places[rank])
+		if err := fn(rank, &some); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // rankNotes makes earlier notes of one key older, by a microsecond for each later one.

@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"sync"
@@ -28,14 +29,14 @@ type seriesPlan struct {
 	add       blocks.Columns // in time order, without duplicates
 	owned     bool           // add is a copy, not the caller's memory
 	hasUnsure bool           // some of its offsets are of the fallback zone or assumed
-	last      int64          // the place of its last sample in the body; 0 if no other series can have its keys
+	versions  []*seriesPlan  // of the same app, whose samples replace those of this one, and the other way round
 	deleted   int            // were deleted when their times were read by another zone
 
 	series storage.Series // ID 0 if it is new
 	blocks []storage.BlockVersion
 	counts wearables.Counts
 	drafts []draft
-	ready  []events.New // complete events, if the series has its number
+	ready  []rankedEvent // complete events, if the series has its number
 
 	// Of a phone whose samples an export has too: the series of the export, and the
 	// former and new versions of the changed samples.
@@ -174,7 +175,7 @@ func (w *seriesPlan) mergeBlock(ctx context.Context, tx *store.Tx, ws *workspace
 		keepStoredOffsets(&ws.old, add)
 	}
 	blocks.Merge(&ws.merged, &ws.old, add, ch)
-	if err := w.countReplacedTypes(ctx, tx, ws, add); err != nil {
+	if err := w.countReturning(ctx, tx, ws, add, j); err != nil {
 		return err
 	}
 	confirmed, err := w.confirm(ctx, tx, ws, add, j)
@@ -182,7 +183,7 @@ func (w *seriesPlan) mergeBlock(ctx context.Context, tx *store.Tx, ws *workspace
 		return err
 	}
 	isNew := len(ch.Created)+len(ch.Updated) > 0
-	lag := storage.MarkWritten(&ws.merged)
+	lag, changed := storage.MarkWritten(&ws.merged, j.planned)
 	w.counts.Add(wearables.Counts{Created: len(ch.Created), Updated: len(ch.Updated), Unchanged: ch.Unchanged})
 	if !isNew && !confirmed {
 		return nil
@@ -201,7 +202,6 @@ func (w *seriesPlan) mergeBlock(ctx context.Context, tx *store.Tx, ws *workspace
 	if n > blocks.MaxSamples {
 		return errBlockTooLarge
 	}
-	changed := int64(0)
 	if !isNew {
 		changed = slices.Max(ws.merged.Written) * 1000
 	}
@@ -215,30 +215,22 @@ func (w *seriesPlan) mergeBlock(ctx context.Context, tx *store.Tx, ws *workspace
 	return nil
 }
 
-// countReplacedTypes counts an unchanged sample as updated if one of another type has replaced it.
-// An example is an hour that was idle, then stood, and is idle again. A sample has no
-// effect if the batch has a later one with its key.
-func (w *seriesPlan) countReplacedTypes(ctx context.Context, tx *store.Tx, ws *workspace, add *blocks.Columns) error {
+// countReturning counts unchanged samples of a push as updated if they count again: see
+// returning. A reprocessed body changes nothing by its order.
+func (w *seriesPlan) countReturning(ctx context.Context, tx *store.Tx, ws *workspace, add *blocks.Columns, j *job) error {
 	ch := &ws.changes
-	if ch.Unchanged == 0 || !w.resource.OneType && !w.resource.LateType {
+	if ch.Unchanged == 0 || !w.resource.HasVersions() || !j.pushed || j.in.reprocess {
 		return nil
 	}
-	all, err := storage.SeriesOf(ctx, tx, w.series.Team, w.series.User, w.series.Resource)
-	i := slices.IndexFunc(all, func(s storage.Series) bool { return s.ID == w.series.ID })
-	if err != nil || i < 0 {
-		return err
-	}
-	times, err := all[i].Replaced(ctx, tx, &ws.old)
+	times, err := w.returning(ctx, tx, &ws.old, add)
 	for _, at := range times {
-		k, sent := slices.BinarySearch(add.Time, at)
-		if !sent || placeAt(add, k) < 0 {
-			continue
-		}
+		k, _ := slices.BinarySearch(add.Time, at)
 		place, _ := slices.BinarySearch(ws.merged.Time, at)
-		if at, known := slices.BinarySearch(ch.Updated, int32(place)); !known {
+		_, isNew := slices.BinarySearch(ch.Created, int32(place))
+		if at, known := slices.BinarySearch(ch.Updated, int32(place)); !known && !isNew {
 			ch.Updated = slices.Insert(ch.Updated, at, int32(place))
 			ch.Unchanged--
-			ws.merged.Written[place] = 0
+			ws.merged.Written[place] = placeAt(add, k)
 		}
 	}
 	return err
@@ -364,6 +356,7 @@ func (w *seriesPlan) planHidden(ctx context.Context, tx *store.Tx, j *job, ws *w
 
 // draft is an event about samples of a series that has no number yet.
 type draft struct {
+	rank  int64
 	event string // full event type
 	data  []byte // JSON array of samples
 }
@@ -372,7 +365,7 @@ type draft struct {
 // events.MaxBody.
 //
 // Spec: Events, timeseries. Reference 8.3.
-func (j *job) draft(drafts []draft, w *seriesPlan, verb string, c *blocks.Columns) []draft {
+func (j *job) draft(drafts []draft, w *seriesPlan, verb string, rank int64, c *blocks.Columns) []draft {
 	if c.Len() == 0 {
 		return drafts
 	}
@@ -393,11 +386,11 @@ func (j *job) draft(drafts []draft, w *seriesPlan, verb string, c *blocks.Column
 		if room > 0 && len(data)+1 > room && before > 1 {
 			whole := append(data[:before:before], ']')
 			rest := data[before+1:]
-			drafts = append(drafts, draft{event, whole})
+			drafts = append(drafts, draft{rank, event, whole})
 			data = append(append(make([]byte, 0, room), '['), rest...)
 		}
 	}
-	return append(drafts, draft{event, append(data, ']')})
+	return append(drafts, draft{rank, event, append(data, ']')})
 }
 
 // alwaysFits is a size of data that fits into any event.
@@ -424,21 +417,28 @@ func (j *job) event(kind string, data []byte) events.New {
 
 // draftEvents makes the events about some samples of a series, outside the writer.
 // A series without a number gets drafts.
-func (w *seriesPlan) draftEvents(j *job, verb string, c *blocks.Columns) error {
-	if w.series.ID == 0 {
-		w.drafts = j.draft(w.drafts, w, verb, c)
+func (w *seriesPlan) draftEvents(j *job, verb string, all *blocks.Columns) error {
+	if all.Len() == 0 {
 		return nil
 	}
-	if c.Len() == 0 {
-		return nil
-	}
+	return w.eachRank(all, func(rank int64, c *blocks.Columns) error {
+		if w.series.ID == 0 {
+			w.drafts = j.draft(w.drafts, w, verb, rank, c)
+			return nil
+		}
+		return w.makeReady(j, verb, rank, c)
+	})
+}
+
+// makeReady makes complete events about some samples of one rank.
+func (w *seriesPlan) makeReady(j *job, verb string, rank int64, c *blocks.Columns) error {
 	event := j.event(resources.DailyEvent(w.resource.Event, verb), nil)
 	if c.Len() < fewRows {
 		err := event.ReadyWith(512+160*c.Len(), func(dst []byte) []byte {
 			dst = wearables.AppendAll(j.samplesHead(dst, &w.series, w.series.ID), []wearables.Samples{*w.samples(c)})
 			return append(dst, '}')
 		})
-		w.ready = append(w.ready, event)
+		w.ready = append(w.ready, rankedEvent{rank, event})
 		return err
 	}
 	for rest := *c; rest.Len() > 0; {
@@ -446,7 +446,7 @@ func (w *seriesPlan) draftEvents(j *job, verb string, c *blocks.Columns) error {
 		if err != nil {
 			return err
 		}
-		w.ready = append(w.ready, event)
+		w.ready = append(w.ready, rankedEvent{rank, event})
 		rest = rest.Slice(n, rest.Len())
 	}
 	return nil
@@ -474,7 +474,7 @@ func (w *seriesPlan) payload(j *job, c *blocks.Columns) rows.Table {
 }
 
 // events returns the events of a series that was just written.
-func (w *seriesPlan) events(j *job, s *storage.Series) []events.New {
+func (w *seriesPlan) events(j *job, s *storage.Series) []rankedEvent {
 	own := w.ready
 	if own == nil {
 		own = w.complete(j, s)
@@ -482,15 +482,19 @@ func (w *seriesPlan) events(j *job, s *storage.Series) []events.New {
 	if len(w.hidden) == 0 {
 		return own
 	}
-	return append(slices.Clone(w.hidden), own...)
+	var all []rankedEvent
+	for _, e := range w.hidden {
+		all = append(all, rankedEvent{math.MinInt64, e})
+	}
+	return append(all, own...)
 }
 
 // complete adds the number of the series to the drafts.
-func (w *seriesPlan) complete(j *job, s *storage.Series) []events.New {
-	all := make([]events.New, len(w.drafts))
+func (w *seriesPlan) complete(j *job, s *storage.Series) []rankedEvent {
+	all := make([]rankedEvent, len(w.drafts))
 	for i, d := range w.drafts {
 		payload := make([]byte, 0, len(d.data)+512)
-		all[i] = j.event(d.event, j.samplesPayload(payload, s, s.ID, d.data))
+		all[i] = rankedEvent{d.rank, j.event(d.event, j.samplesPayload(payload, s, s.ID, d.data))}
 	}
 	return all
 }

@@ -226,8 +226,8 @@ func TestWordsOfOneSourceAreMergedTogether(t *testing.T) {
 		}
 		pen.Provider = "nightscout"
 		p.ingest(
-			dose(pump, "bolus,standard,meal", 30, 10, 3), dose(pump, "bolus,extended,meal", 30, 10, 2), dose(pump, "basal,,", 0, 60, 1),
-			dose(pump, "", 30, 10, 3), dose(pump, "", 90, 0, 4), dose(pen, "", 30, 10, 7), dose(pen, "bolus,,", 120, 0, 6),
+			dose(pump, "", 30, 10, 3), dose(pump, "bolus,standard,meal", 30, 10, 3), dose(pump, "bolus,extended,meal", 30, 10, 2),
+			dose(pump, "basal,,", 0, 60, 1), dose(pump, "", 90, 0, 4), dose(pen, "", 30, 10, 7), dose(pen, "bolus,,", 120, 0, 6),
 		)
 		page := p.read(p.query("insulin_injection"), merged.Range{Span: day(0), Explain: true})
 		if total(page.Pieces) != 3+2+1+4+6 || total(page.Aside) != 7 {

@@ -53,8 +53,7 @@ func (r *reader) share(l *line, tracks []*track) {
 		}
 		all := []*track{t}
 		for _, o := range tracks[n+1:] {
-			a, b := &r.series[t.source], &r.series[o.source]
-			if a.HasKeyOf(b) && a.Source.IsAppleExport() == b.Source.IsAppleExport() {
+			if !slices.ContainsFunc(all, func(known *track) bool { return !r.haveOneKey(known, o) }) {
 				all = append(all, o)
 			}
 		}
@@ -62,6 +61,12 @@ func (r *reader) share(l *line, tracks []*track) {
 			r.shareKeys(l, all)
 		}
 	}
+}
+
+// haveOneKey reports whether samples of two tracks have one key if they have one time.
+func (r *reader) haveOneKey(t, o *track) bool {
+	a, b := &r.series[t.source], &r.series[o.source]
+	return a.HasKeyOf(b) && a.Source.IsAppleExport() == b.Source.IsAppleExport()
 }
 
 // shareKeys finds samples with the same key in tracks of one source. There, samples have

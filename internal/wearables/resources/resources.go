@@ -117,6 +117,12 @@ func (r *Resource) Replaces(a, b string) bool {
 	return a == b || r.OneType || r.LateType && (a == "" || b == "")
 }
 
+// HasVersions reports whether samples of one source and time may differ in their types or
+// words, and replace each other.
+func (r *Resource) HasVersions() bool {
+	return r.OneType || r.LateType || slices.ContainsFunc(r.Extra, func(e Extra) bool { return len(e.Words) > 0 })
+}
+
 // TypeNamed finds the type of a sample by its word, which may leave out the part
 // before a slash: ldl is cholesterol/ldl. The empty word is valid.
 func (r *Resource) TypeNamed(word string) (name string, ok bool) {

@@ -107,6 +107,14 @@ func duplicateRows() []situation {
 		plain.fields = all.fields
 		return []truth{all, plain}
 	}
+	worded := func(value, more string) string { return typed("null", value, `,"sensor_location":"ear"`+more) }
+	ear := func(value string) step { return push("body_temperature", android, "UTC", worded(value, "")) }
+	bare := func(value string) step { return push("body_temperature", android, "UTC", typed("null", value, "")) }
+	places := func(row, value string) []truth {
+		return []truth{samples("body_temperature", "sensor_location value", row), plain("body_temperature", value), line("body_temperature", "", value)}
+	}
+	ears := func(value string) []truth { return places("ear "+value, value) }
+	bares := func(value string) []truth { return places("null "+value, value) }
 	stood := append(types("stand_hour", "stood 1"), daily("stand_hour", "date total", "2026-03-02 1"))
 	typeRows := []situation{
 		{"an idle hour becomes one that stood", []step{hour(`"idle"`), hour(`"stood"`)}, append(stood, countEvents("daily.data.stand_hour.created", 2))},
@@ -143,6 +151,27 @@ func duplicateRows() []situation {
 			[]step{push("hrv", android, "UTC", typed(`"rmssd"`, "40", ""), typed(`"sdnn"`, "50", ""))},
 			types("hrv", "rmssd 40", "sdnn 50"),
 		},
+		{"a type comes back", []step{
+			push("glucose", android, "UTC", typed(`"automatic"`, "5", "")), push("glucose", android, "UTC", typed("null", "6", "")),
+			push("glucose", android, "UTC", typed(`"automatic"`, "5", "")),
+		}, types("glucose", "automatic 5")},
+		{"one body has a glucose of two types and a later one", []step{
+			push("glucose", android, "UTC", typed("null", "37", ""), typed(`"manual_scan"`, "4", ""), `{"timestamp":"2026-03-02T08:10:00Z","value":50,"source_type":"watch"}`),
+		}, types("glucose", "manual_scan 4", "null 50")},
+		{"one body replaces a glucose by the stored one", []step{
+			push("glucose", android, "UTC", typed(`"manual_scan"`, "4", "")), push("glucose", android, "UTC", typed("null", "37", ""), typed(`"manual_scan"`, "4", "")),
+		}, append(types("glucose", "manual_scan 4"), countEvents("daily.data.glucose.updated", 1))},
+		{"a temperature loses its words, and they come back", []step{ear("37"), bare("38"), ear("37")}, ears("37")},
+		{"a temperature has words, and comes back without them", []step{bare("38"), ear("37"), bare("38")}, bares("38")},
+		{"one body has a temperature with words, then without", []step{
+			push("body_temperature", android, "UTC", worded("37", ""), typed("null", "38", "")),
+		}, bares("38")},
+		{"one body has a temperature without words, then with them", []step{
+			push("body_temperature", android, "UTC", typed("null", "38", ""), worded("37", "")),
+		}, ears("37")},
+		{"two apps send a temperature of one key, the earlier with words", []step{
+			push("body_temperature", android, "UTC", worded("37", `,"source_app_id":"a"`)), push("body_temperature", android, "UTC", typed("null", "38", `,"source_app_id":"b"`)),
+		}, []truth{plain("body_temperature", "38"), samples("body_temperature", "value", "37", "38"), daily("body_temperature", "date avg count", "2026-03-02 38 1")}},
 		{"doses of two kinds of insulin at one time", []step{
 			push("insulin_injection", android, "UTC", typed(`"rapid_acting"`, "4", ""), typed(`"long_acting"`, "9", "")),
 		}, []truth{samples("insulin_injection", "type value", "rapid_acting 4", "long_acting 9"), daily("insulin_injection", "total", "9", "4")}},

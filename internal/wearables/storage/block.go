@@ -60,28 +60,41 @@ func (b *Block) Open(ctx context.Context, tx *store.Tx, s *Series, dst *blocks.C
 
 // MarkWritten sets the times of storage of the samples of a merged block. A time of 0
 // marks a new sample. A time of −n marks a new sample that n later samples of the same
-// key in the batch replace. The result is the lag; see Open.
-func MarkWritten(merged *blocks.Columns) (lag int64) {
+// key in the batch replace: it counts as stored n ms before planned, a time in UTC
+// milliseconds. If planned is 0, that is n ms before the transaction.
+//
+// The result says when the newest sample of the block was stored: lag milliseconds before
+// the transaction, or at changed, UTC microseconds, if that is not 0.
+func MarkWritten(merged *blocks.Columns, planned int64) (lag, changed int64) {
 	last, first, best, marked := int64(0), int64(0), int64(math.MinInt64), false
-	for _, at := range merged.Written {
-		last, marked = max(last, at), marked || at != 0
+	for i, at := range merged.Written {
 		if at <= 0 {
 			first, best = min(first, at), max(best, at)
 		}
+		if at < 0 && planned != 0 {
+			at = max(planned+at, 1)
+			merged.Written[i] = at
+		}
+		last, marked = max(last, at), marked || at != 0
 	}
 	if !marked {
 		merged.Written = merged.Written[:0]
-		return 0
+		return 0, 0
 	}
 	if best == math.MinInt64 {
-		return 0
+		return 0, 0
+	}
+	if planned != 0 {
+		if first = 0; best < 0 {
+			return 0, last * 1000
+		}
 	}
 	for i, at := range merged.Written {
 		if at <= 0 {
 			merged.Written[i] = last + 1 + at - first
 		}
 	}
-	return -best
+	return -best, 0
 }
 
 // placeOfBlock returns the location for which the samples of a block are sealed.

@@ -340,7 +340,7 @@ func (b *Block) replace(ctx context.Context, tx *store.Tx, s *Series, left, remo
 		case slices.Max(left.Written) != max(b.changed/1000, 1):
 			changed = slices.Max(left.Written) * 1000 // see Open
 		}
-		MarkWritten(left)
+		MarkWritten(left, 0)
 		if len(left.Written) > 0 && slices.Min(left.Written) == slices.Max(left.Written) {
 			left.Written = nil
 		}

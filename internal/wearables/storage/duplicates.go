@@ -24,7 +24,7 @@ import (
 // later, or a stored body is reprocessed with a newer mapping. Of a sample with words
 // and one without, of the same source, type and time, every read has the later one.
 // Samples with different words are different: a thermometer in the ear, one on the
-// forehead.
+// forehead. Of two apps the same holds where reads have one sample of each key.
 //
 // Types. Of two samples that differ in nothing but their types, every read has the later
 // one if the resource says so. See resources.Resource.Replaces.
@@ -56,12 +56,7 @@ func linkVersions(all []Series) {
 	for i := range all {
 		key := all[i].keyWithoutWords()
 		for _, k := range same[key] {
-			a, b := &all[k], &all[i]
-			switch {
-			case a.Extra != b.Extra && a.Extra != "" && b.Extra != "" || !a.replacesType(b):
-			case b.Extra == "" && a.Extra != "":
-				link(b, a)
-			default:
+			if a, b := &all[k], &all[i]; a.replaces(b) {
 				link(a, b)
 			}
 		}
@@ -90,6 +85,19 @@ func looseType(resource string) bool {
 func (s *Series) replacesType(o *Series) bool {
 	r, ok := resources.Find(s.Resource)
 	return s.Type == o.Type || ok && r.Replaces(s.Type, o.Type)
+}
+
+// replaces reports whether the types and words of two series allow that a sample of one
+// replaces one of the other.
+func (s *Series) replaces(o *Series) bool {
+	return s.replacesType(o) && (s.Extra == o.Extra || s.Extra == "" || o.Extra == "")
+}
+
+// Replaces reports whether two series differ in nothing but types or words, and their
+// samples replace each other.
+func (key SeriesKey) Replaces(o SeriesKey) bool {
+	a, b := key.Series(uuid.Nil, uuid.Nil, 0, 0), o.Series(uuid.Nil, uuid.Nil, 0, 0)
+	return key != o && a.keyWithoutWords() == b.keyWithoutWords() && a.replaces(&b)
 }
 
 // Versions returns the series of SeriesOf whose samples may replace those of s, or be
@@ -121,8 +129,20 @@ func (s *Series) Replaced(ctx context.Context, tx *store.Tx, c *blocks.Columns) 
 	return times, nil
 }
 
-// link makes two series twins. The second one is preferred.
+// ReadStored appends the samples of a series that start in [from, to) to dst, also those
+// that reads leave out.
+func (s *Series) ReadStored(ctx context.Context, tx *store.Tx, from, to int64, dst *blocks.Columns) error {
+	alone := *s
+	alone.twins = nil
+	_, err := alone.read(ctx, tx, from, to, math.MaxInt, true, dst)
+	return err
+}
+
+// link makes two series twins. The one with words is preferred, otherwise the second one.
 func link(a, b *Series) {
+	if a.Extra != "" && b.Extra == "" {
+		a, b = b, a
+	}
 	first, second := *a, *b
 	first.twins, second.twins = nil, nil
 	a.twins = append(a.twins, twin{Series: second, preferred: true})
@@ -130,14 +150,14 @@ func link(a, b *Series) {
 }
 
 // LatestOnly links the series of one key, so that reading one leaves out samples that
-// another has later. keyOf leaves out the type: the resource says whether it separates.
+// another has later. keyOf leaves out the type and the words: they do not always separate.
 func LatestOnly[K comparable](all []Series, keyOf func(*Series) K) {
 	same := map[K][]int{}
 	for i := range all {
 		key := keyOf(&all[i])
 		for _, k := range same[key] {
 			switch a, b := &all[k], &all[i]; {
-			case !a.replacesType(b):
+			case !a.replaces(b):
 			case a.Source.IsAppleExport() == b.Source.IsAppleExport():
 				link(a, b)
 			case a.Source.IsAppleExport():
@@ -150,21 +170,21 @@ func LatestOnly[K comparable](all []Series, keyOf func(*Series) K) {
 	}
 }
 
-// sampleKey is the key of the samples of a series without their time and type, as the
-// specification has it.
+// sampleKey is the key of the samples of a series without their time, type and words, as
+// the specification has it.
 type sampleKey struct {
-	Resource, Provider, SourceType, Extra, Sport string
-	Workout                                      uuid.UUID
+	Resource, Provider, SourceType, Sport string
+	Workout                               uuid.UUID
 }
 
 func (s *Series) sampleKey() sampleKey {
 	key := s.key()
-	return sampleKey{key.Resource, key.Provider, key.SourceType, key.Extra, key.Sport, key.Workout}
+	return sampleKey{key.Resource, key.Provider, key.SourceType, key.Sport, key.Workout}
 }
 
 // WithoutApp returns the key without what separates series whose samples have one key.
 func (key SeriesKey) WithoutApp() SeriesKey {
-	key.AppID, key.Device = "", uuid.Nil
+	key.AppID, key.Device, key.Extra = "", uuid.Nil, ""
 	if looseType(key.Resource) {
 		key.Type = ""
 	}
@@ -172,7 +192,7 @@ func (key SeriesKey) WithoutApp() SeriesKey {
 }
 
 // HasKeyOf reports whether samples of two series have one key if they have one time.
-func (s *Series) HasKeyOf(o *Series) bool { return s.sampleKey() == o.sampleKey() && s.replacesType(o) }
+func (s *Series) HasKeyOf(o *Series) bool { return s.sampleKey() == o.sampleKey() && s.replaces(o) }
 
 // removeReplaced removes from dst, after begin, the samples that a twin has too, later.
 func (s *Series) removeReplaced(ctx context.Context, tx *store.Tx, begin int, dst *blocks.Columns) error {
@@ -228,7 +248,7 @@ func LatestSamples(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q Sa
 		return nil, err
 	}
 	LatestOnly(series, func(s *Series) SeriesKey {
-		return SeriesKey{Resource: s.Resource, Provider: s.Source.Provider, SourceType: s.Source.Type, Extra: s.Extra}
+		return SeriesKey{Resource: s.Resource, Provider: s.Source.Provider, SourceType: s.Source.Type}
 	})
 	var groups []wearables.Samples
 	for i := range series {
