@@ -246,23 +246,26 @@ func (w *world) restoreUser(ctx context.Context, r *rand.Rand) (int, error) {
 // phones are the providers whose phones push.
 var phones = []string{"apple_health_kit", "health_connect"}
 
-// kind is a resource that phones push, and a field with words that it may have.
+// kind is a resource that phones push, with the types and the field with words that its
+// samples may have.
 type kind struct {
 	name, unit, field string
 	words             []string
 	low, high         int
+	types             []string
 }
 
 var kinds = []kind{
-	{"heartrate", "bpm", "", nil, 50, 150},
-	{"steps", "count", "", nil, 1, 300},
-	{"glucose", "mmol/L", "", nil, 4, 9},
-	{"body_temperature", "°C", "sensor_location", []string{"ear", "forehead"}, 36, 40},
-	{"insulin_injection", "unit", "delivery_mode", []string{"basal", "bolus"}, 1, 9},
-	{"blood_pressure", "mmHg", "", nil, 100, 150},
-	{"body_weight", "kg", "", nil, 60, 90},
-	{"hrv", "rmssd", "", nil, 20, 90},
-	{"caffeine", "mg", "", nil, 20, 90},
+	{"heartrate", "bpm", "", nil, 50, 150, nil},
+	{"steps", "count", "", nil, 1, 300, nil},
+	{"glucose", "mmol/L", "", nil, 4, 9, []string{"automatic", "manual_scan"}},
+	{"body_temperature", "°C", "sensor_location", []string{"ear", "forehead"}, 36, 40, nil},
+	{"insulin_injection", "unit", "delivery_mode", []string{"basal", "bolus"}, 1, 9, nil},
+	{"blood_pressure", "mmHg", "", nil, 100, 150, nil},
+	{"body_weight", "kg", "", nil, 60, 90, nil},
+	{"hrv", "rmssd", "", nil, 20, 90, []string{"rmssd", "sdnn"}},
+	{"stand_hour", "count", "", nil, 1, 2, []string{"idle", "stood"}},
+	{"caffeine", "mg", "", nil, 20, 90, nil},
 }
 
 func (w *world) pushSamples(ctx context.Context, r *rand.Rand) (int, error) {
@@ -288,13 +291,13 @@ func (w *world) push(ctx context.Context, r *rand.Rand, body object, day time.Ti
 
 // samples returns up to eight samples of a kind, in the first 40 minutes of a day.
 func (*world) samples(r *rand.Rand, k kind, day time.Time) (data []object) {
-	taken := map[int]bool{}
+	last := 0
 	for range 1 + r.IntN(8) {
 		minute := r.IntN(40)
-		if taken[minute] {
-			continue // two values of one key in one batch
+		if len(data) > 0 && r.IntN(4) == 0 {
+			minute = last // several values of one key
 		}
-		taken[minute] = true
+		last = minute
 		at := day.Truncate(24 * time.Hour).Add(time.Duration(minute) * time.Minute)
 		if r.IntN(5) == 0 {
 			at = at.Add(123456 * time.Microsecond)
@@ -311,6 +314,9 @@ func (*world) samples(r *rand.Rand, k kind, day time.Time) (data []object) {
 		}
 		if k.name == "steps" {
 			sample["end"] = at.Add(time.Duration(1+r.IntN(3)) * time.Minute).Format(time.RFC3339Nano)
+		}
+		if len(k.types) > 0 && r.IntN(2) == 0 {
+			sample["type"] = pick(r, k.types)
 		}
 		if k.field != "" && r.IntN(2) == 0 {
 			sample[k.field] = pick(r, k.words)
