@@ -27,9 +27,13 @@ func TestTheLastVersionCounts(t *testing.T) {
 // checkVersions pushes versions of a few samples. tick moves the clock.
 func checkVersions(t *testing.T, db *store.DB, rt *rapid.T, tick func()) {
 	kinds := []struct{ resource, kind, extra string }{
-		{"glucose", "", ""}, {"glucose", "manual_scan", ""}, {"glucose", "automatic", ""},
-		{"body_temperature", "", ""}, {"body_temperature", "", "ear"},
-		{"stand_hour", "idle", ""}, {"stand_hour", "stood", ""},
+		{"glucose", "", ""},
+		{"glucose", "manual_scan", ""},
+		{"glucose", "automatic", ""},
+		{"body_temperature", "", ""},
+		{"body_temperature", "", "ear"},
+		{"stand_hour", "idle", ""},
+		{"stand_hour", "stood", ""},
 	}
 	f := newFixture(t, db)
 	want := map[string]string{}
