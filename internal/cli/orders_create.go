@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -118,7 +121,7 @@ func (s *shell) createOrder(ctx context.Context, userID, testID, method string, 
 	}
 	answer, err := s.call(ctx, http.MethodPost, "/v3/order", nil, body)
 	if err != nil {
-		return err
+		return s.hintMethods(ctx, err, testID, strings.ToLower(method))
 	}
 	var made struct {
 		Order    json.RawMessage `json:"order"`
@@ -139,6 +142,42 @@ func (s *shell) createOrder(ctx context.Context, userID, testID, method string, 
 		return s.show(orderView, made.Order)
 	}
 	return s.showOrder(ctx, made.Order)
+}
+
+// hintMethods adds a hint to the error about a collection method that a lab test does not
+// allow: the methods of its laboratory, and the lab tests that have the method.
+func (s *shell) hintMethods(ctx context.Context, err error, testID, method string) error {
+	var refused *client.Error
+	if !errors.As(err, &refused) || refused.Code != "method_not_offered" {
+		return err
+	}
+	all, failed := s.labTests(ctx)
+	if failed != nil {
+		return err
+	}
+	var offered, others []string
+	for _, raw := range all {
+		var t struct {
+			ID, Slug, Method string
+			Lab              struct {
+				Methods []string `json:"collection_methods"`
+			}
+		}
+		if json.Unmarshal(raw, &t) != nil {
+			return err
+		}
+		if t.ID == testID {
+			offered = t.Lab.Methods
+		} else if t.Method == method {
+			others = append(others, cmp.Or(t.Slug, t.ID))
+		}
+	}
+	offered = slices.DeleteFunc(offered, func(m string) bool { return m == method }) // a marker does not allow it
+	hint := "the laboratory of this lab test offers " + strings.Join(offered, ", ")
+	if len(others) > 0 {
+		hint += fmt.Sprintf("; lab tests with %s: %s", method, strings.Join(others[:min(5, len(others))], ", "))
+	}
+	return withHint(err, "%s", hint)
 }
 
 var labTestColumns = []column{

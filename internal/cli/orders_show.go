@@ -17,9 +17,12 @@ type shownOrder struct {
 	User    string `json:"user_id"`
 	Status  string `json:"status"`
 	LabTest struct {
-		Name   string `json:"name"`
-		Method string `json:"method"`
+		Name string `json:"name"`
 	} `json:"lab_test"`
+	// Details has the collection method of the order. The lab test may have another one.
+	Details struct {
+		Method string `json:"type"`
+	} `json:"details"`
 	Patient struct {
 		First string `json:"first_name"`
 		Last  string `json:"last_name"`
@@ -49,7 +52,7 @@ func (o *shownOrder) ended() bool {
 // needsVisit reports whether the order waits for the booking of a visit, which neither the
 // laboratory nor the sandbox's clock brings.
 func (o *shownOrder) needsVisit() bool {
-	if o.LabTest.Method != orderwords.AtHome || len(o.Events) == 0 {
+	if o.Details.Method != orderwords.AtHome || len(o.Events) == 0 {
 		return false
 	}
 	switch lastPart(o.Events[len(o.Events)-1].Status) {
@@ -69,7 +72,7 @@ func (s *shell) showOrder(ctx context.Context, body []byte) error {
 	line("order", o.ID)
 	line("user", o.User)
 	line("patient", fmt.Sprintf("%s %s, born %s", o.Patient.First, o.Patient.Last, o.Patient.Birth))
-	line("lab test", o.LabTest.Name+", "+o.LabTest.Method)
+	line("lab test", o.LabTest.Name+", "+o.Details.Method)
 	line("status", o.Status)
 	line("sample", o.Sample)
 	fmt.Fprintln(s.out)

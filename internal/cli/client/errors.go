@@ -12,6 +12,7 @@ import (
 // Error is an answer that refuses, or no answer at all (Status 0).
 type Error struct {
 	Status    int
+	Code      string // the server's word for programs; empty if it sent none
 	RequestID string // for the server's log
 	// Problems are the bad fields that the answer names, if it does.
 	Problems []Problem
@@ -61,9 +62,11 @@ func refusal(answer *http.Response, body []byte) *Error {
 		kind: kindOf(answer.StatusCode),
 	}
 	var shape struct {
+		Code   string          `json:"code"`
 		Detail json.RawMessage `json:"detail"`
 	}
 	_ = json.Unmarshal(body, &shape)
+	e.Code = shape.Code
 	e.text = e.sentence(shape.Detail)
 	if e.text == "" {
 		e.text = strings.ToLower(http.StatusText(e.Status))
