@@ -342,14 +342,15 @@ func renderTemplate(name string, f templateData) string {
 	return strings.TrimSpace(b.String()) // the template of an e-mail ends with a line break
 }
 
-// needsLink reports whether a template has a link into the portal.
+// needsLink reports whether a template has a link into the portal. Such a template begins
+// its sentence about the portal with {{if .Link}}.
 func needsLink(name string) bool {
 	t := texts.Lookup(name)
 	if t == nil {
 		return false
 	}
 	for _, node := range t.Root.Nodes {
-		if call, ok := node.(*parse.TemplateNode); ok && call.Name == "here" {
+		if branch, ok := node.(*parse.IfNode); ok && branch.Pipe.String() == ".Link" {
 			return true
 		}
 	}

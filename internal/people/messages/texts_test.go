@@ -66,6 +66,8 @@ func look(t *testing.T, name string, channel Channel, f templateData) {
 		t.Errorf("%s is badly formatted: %q", name, text)
 	case needsLink(name) && link != "" && !strings.Contains(text, link):
 		t.Errorf("%s has no link: %q", name, text)
+	case f.Link == "" && strings.Contains(text, "in the portal"):
+		t.Errorf("%s names the portal without a link to it: %q", name, text)
 	case channel == SMS && len(text)-len(f.Link)-len(f.Team) > 160:
 		t.Errorf("%s is long for an SMS: %d", name, len(text))
 	}
