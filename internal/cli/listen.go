@@ -37,8 +37,10 @@ headers of a webhook. The command reads the event feed, so the server does not n
 to reach this machine.
 
 It starts with the next event, or after the number given by --after, and runs until
-Ctrl-C. It posts every event once and prints a line with the receiver's answer. While
-the receiver does not answer, the command waits and continues with the same event.
+Ctrl-C. It posts the events in their order and prints a line for each. While the
+receiver does not answer, or answers with another status than 2xx, the command waits
+and posts the same event again. The last line has the number for --after with which
+the next run continues. The number of a refused event skips it.
 
 The signing secret is derived from the API key and stays the same. --print-secret
 prints only the secret.`,
@@ -83,15 +85,24 @@ prints only the secret.`,
 		s.say("signing secret: %s", secret.Reveal())
 		if target == "" {
 			s.say("printing events after number %d; stop with Ctrl-C", after)
+			s.sayEarlier(c, after)
 			return followError(f.follow(c.Context(), after, s.printEvent))
 		}
 		l := newListener(s, target, secret, after)
 		s.say("forwarding events after number %d to %s; stop with Ctrl-C", after, target)
+		s.sayEarlier(c, after)
 		err = followError(f.follow(c.Context(), after, func(e feedEvent) error { return l.forward(c.Context(), e) }))
 		l.printTotals()
 		return err
 	}
 	return c
+}
+
+// sayEarlier says how to begin with earlier events, if the command begins with the next one.
+func (s *shell) sayEarlier(c *cobra.Command, after int64) {
+	if after > 0 && !c.Flags().Changed("after") {
+		s.say("to begin with earlier events, add --after 0")
+	}
 }
 
 // receiver checks the URL of a flag.
@@ -129,10 +140,9 @@ type listener struct {
 	signer *webhooks.Signer
 	http   *http.Client
 
-	sent, refused int
-	next          int64 // number of the last event that was posted or skipped
-	waiting       bool  // the receiver gives no answer
-	firstRefused  int64 // number of the first event that was refused; 0 for none
+	sent    int
+	next    int64  // number of the last event that was posted or skipped
+	waiting string // why the receiver has not accepted the event; empty if it has
 }
 
 // newListener returns a listener for the events after a number.
@@ -157,8 +167,7 @@ type forwardedEvent struct {
 	Millis int64  `json:"took_ms"`
 }
 
-// forward posts one event. It reports an answer that is no success and returns, so that
-// the next event follows. It tries again while the receiver gives no answer.
+// forward posts one event, until the receiver accepts it.
 func (l *listener) forward(ctx context.Context, e feedEvent) error {
 	line := forwardedEvent{Seq: e.Seq, ID: e.ID, Type: e.Type}
 	if len(e.Event) == 0 || string(e.Event) == "null" {
@@ -168,49 +177,48 @@ func (l *listener) forward(ctx context.Context, e feedEvent) error {
 	}
 	began := l.s.now()
 	status, err := l.post(ctx, e)
-	for tries, pause := 1, time.Second; status == 0; tries, pause = tries+1, min(2*pause, 10*time.Second) {
+	for tries, pause := 1, time.Second; status < 200 || status > 299; tries, pause = tries+1, min(2*pause, 10*time.Second) {
 		if ctx.Err() != nil { // interrupted: the outcome is unknown
 			return ctx.Err()
 		}
-		l.sayWaiting(e, err, tries)
+		problem := fmt.Sprintf("it answers %d", status)
+		if status == 0 {
+			problem = err.Error()
+		}
+		l.sayWaiting(e, problem, tries)
 		if err := sleep(ctx, pause); err != nil {
 			return err
 		}
 		began = l.s.now()
 		status, err = l.post(ctx, e)
 	}
-	l.sayAnswered()
+	l.sayAccepted()
 	l.next = e.Seq
+	l.sent++
 	line.Status, line.Millis = status, l.s.now().Sub(began).Milliseconds()
 	if err != nil {
 		line.Error = err.Error()
 	}
-	if status >= 200 && status <= 299 {
-		l.sent++
-	} else {
-		l.refused++
-		l.firstRefused = cmp.Or(l.firstRefused, e.Seq)
-	}
 	return l.print(line)
 }
 
-// sayWaiting says that the receiver does not answer: on a terminal in one line that
-// changes, otherwise once.
-func (l *listener) sayWaiting(e feedEvent, err error, tries int) {
-	l.waiting = true
+// sayWaiting says why the receiver has not accepted an event: on a terminal in one line
+// that changes, otherwise once for each reason.
+func (l *listener) sayWaiting(e feedEvent, problem string, tries int) {
 	if l.s.terminal {
-		fmt.Fprintf(l.s.err, "\r\x1b[Kwaiting for the receiver: %s; %s; event %d is next", err, pluralOf(tries, "attempt"), e.Seq)
-	} else if tries == 1 {
-		l.s.say("waiting for the receiver: %s; event %d is next", err, e.Seq)
+		fmt.Fprintf(l.s.err, "\r\x1b[Kwaiting for the receiver: %s; %s; event %d is next", problem, pluralOf(tries, "attempt"), e.Seq)
+	} else if problem != l.waiting {
+		l.s.say("waiting for the receiver: %s; event %d is next", problem, e.Seq)
 	}
+	l.waiting = problem
 }
 
-// sayAnswered ends the line of sayWaiting.
-func (l *listener) sayAnswered() {
-	if l.waiting && l.s.terminal {
+// sayAccepted ends the line of sayWaiting.
+func (l *listener) sayAccepted() {
+	if l.waiting != "" && l.s.terminal {
 		fmt.Fprint(l.s.err, "\r\x1b[K")
 	}
-	l.waiting = false
+	l.waiting = ""
 }
 
 func (l *listener) post(ctx context.Context, e feedEvent) (status int, err error) {
@@ -226,7 +234,9 @@ func (l *listener) post(ctx context.Context, e feedEvent) (status int, err error
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", "Hale-Webhooks/1.0")
-	request.Header.Set("X-Event-Seq", strconv.FormatInt(e.Seq, 10))
+	if e.Seq > 0 { // an example has no number
+		request.Header.Set("X-Event-Seq", strconv.FormatInt(e.Seq, 10))
+	}
 	answer, err := l.http.Do(request)
 	if err != nil {
 		return 0, reason(err)
@@ -246,28 +256,21 @@ func (l *listener) print(line forwardedEvent) error {
 		return nil
 	}
 	verdict, answer := verdictOK, strconv.Itoa(line.Status)
-	switch {
-	case line.Status == 0: // not posted
+	if line.Status == 0 { // not posted
 		verdict, answer = verdictWarning, line.Error
-	case line.Status > 299:
-		verdict = verdictBroken
 	}
 	took := time.Duration(line.Millis) * time.Millisecond
 	fmt.Fprintf(l.s.out, "%8d  %-45s %s  %s\n", line.Seq, line.Type, l.s.paint(verdict, answer), took)
 	return nil
 }
 
-// printTotals prints the totals and the event number for --after. With this number the next run
-// begins at the first refused event, if there is one, or at the next event.
+// printTotals prints the number of posted events and the event number for --after, with
+// which the next run begins at the first event that the receiver has not accepted.
 func (l *listener) printTotals() {
-	if l.waiting && l.s.terminal {
+	if l.waiting != "" && l.s.terminal {
 		l.s.say("")
 	}
-	next := l.next
-	if l.firstRefused > 0 {
-		next = l.firstRefused - 1
-	}
-	l.s.say("%s forwarded, %s refused; continue with --after %d", progress.Count(int64(l.sent)), progress.Count(int64(l.refused)), next)
+	l.s.say("%s forwarded; continue with --after %d", progress.Count(int64(l.sent)), l.next)
 }
 
 // reason returns the cause of a missing answer in a few words, without the address.

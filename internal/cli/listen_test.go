@@ -153,24 +153,28 @@ func TestListenContinuesAtTheBeginning(t *testing.T) {
 		t.Error("the event was forwarded")
 	}
 	l.printTotals()
-	if got := term.err.String(); !strings.HasSuffix(got, "0 forwarded, 0 refused; continue with --after 41\n") {
+	if got := term.err.String(); !strings.HasSuffix(got, "0 forwarded; continue with --after 41\n") {
 		t.Errorf("said %q", got)
 	}
 }
 
-// The number to continue from is that of the first refused event.
-func TestListenContinuesAtTheFirstRefusedEvent(t *testing.T) {
+// A refused event is posted again before the next one. Without a terminal, each reason is
+// one line.
+func TestListenRetriesARefusedEvent(t *testing.T) {
 	term := newTerminal("HALE_API_KEY=" + testKey)
 	secret, err := term.listenSecret("")
 	if err != nil {
 		t.Fatal(err)
 	}
+	var posted []string
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("X-Event-Seq") == "2" {
+		posted = append(posted, r.Header.Get("X-Event-Seq"))
+		if len(posted) == 2 || len(posted) == 3 {
 			w.WriteHeader(http.StatusInternalServerError)
 		}
 	}))
 	defer receiver.Close()
+	term.format = formatTable
 	l := newListener(term.shell, receiver.URL, secret, 0)
 	for seq := range int64(3) {
 		if err := l.forward(t.Context(), feedEvent{Seq: seq + 1, ID: "msg", Type: "t", Event: []byte("{}")}); err != nil {
@@ -178,8 +182,60 @@ func TestListenContinuesAtTheFirstRefusedEvent(t *testing.T) {
 		}
 	}
 	l.printTotals()
-	if got := term.err.String(); got != "2 forwarded, 1 refused; continue with --after 1\n" {
+	if got := strings.Join(posted, " "); got != "1 2 2 2 3" {
+		t.Errorf("posted %s", got)
+	}
+	if got := term.err.String(); got != "waiting for the receiver: it answers 500; event 2 is next\n3 forwarded; continue with --after 3\n" {
 		t.Errorf("said %q", got)
+	}
+	if got := strings.Count(term.out.String(), "\n"); got != 3 {
+		t.Errorf("printed %d lines: %s", got, &term.out)
+	}
+}
+
+// The next run continues at the event that the receiver refused last.
+func TestListenContinuesAtTheRefusedEvent(t *testing.T) {
+	term := newTerminal("HALE_API_KEY=" + testKey)
+	secret, err := term.listenSecret("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Event-Seq") == "2" {
+			w.WriteHeader(http.StatusInternalServerError)
+			time.AfterFunc(100*time.Millisecond, stop) // Ctrl-C while the command waits
+		}
+	}))
+	defer receiver.Close()
+	l := newListener(term.shell, receiver.URL, secret, 0)
+	for seq := range int64(2) {
+		err = l.forward(ctx, feedEvent{Seq: seq + 1, ID: "msg", Type: "t", Event: []byte("{}")})
+	}
+	if err == nil {
+		t.Error("the refused event was forwarded")
+	}
+	l.printTotals()
+	if got := term.err.String(); !strings.HasSuffix(got, "1 forwarded; continue with --after 1\n") {
+		t.Errorf("said %q", got)
+	}
+}
+
+// An example has no number.
+func TestTriggerSendsNoEventNumber(t *testing.T) {
+	term := newTerminal("HALE_API_KEY=" + testKey)
+	secret, err := term.listenSecret("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if got, ok := r.Header["X-Event-Seq"]; ok {
+			t.Errorf("X-Event-Seq: %s", got)
+		}
+	}))
+	defer receiver.Close()
+	if status, err := newListener(term.shell, receiver.URL, secret, 0).post(t.Context(), feedEvent{ID: "msg_example_1", Type: "t", Event: []byte("{}")}); status != http.StatusOK {
+		t.Errorf("status %d, %v", status, err)
 	}
 }
 
