@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -44,6 +45,9 @@ func (r Rules) CheckURL(text string) (*url.URL, error) {
 	if err := r.checkScheme(u); err != nil {
 		return nil, err
 	}
+	if err := checkPort(u); err != nil {
+		return nil, err
+	}
 	if u.User != nil {
 		return nil, fault.New(fault.Invalid, "must not carry a user name or password; use a custom header")
 	}
@@ -60,7 +64,21 @@ func (r Rules) checkScheme(u *url.URL) error {
 	case u.Scheme == "http":
 		return fault.New(fault.Invalid, "must use https in production")
 	}
+	if r.AllowPrivate || !r.Production {
+		return fault.New(fault.Invalid, "must use https or http")
+	}
 	return fault.New(fault.Invalid, "must use https")
+}
+
+// checkPort refuses a port that no server has.
+func checkPort(u *url.URL) error {
+	if u.Port() == "" {
+		return nil
+	}
+	if n, err := strconv.ParseUint(u.Port(), 10, 16); err != nil || n == 0 {
+		return fault.Newf(fault.Invalid, "must have a port from 1 to 65535, not %s", u.Port())
+	}
+	return nil
 }
 
 func (r Rules) checkHost(u *url.URL) error {

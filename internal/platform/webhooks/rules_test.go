@@ -66,6 +66,25 @@ func TestCheckURL(t *testing.T) {
 	}
 }
 
+// The error names the port that no server has, and the schemes that the rules allow.
+func TestTheErrorOfAnAddressNamesWhatIsWrong(t *testing.T) {
+	private := webhooks.Rules{AllowPrivate: true}
+	for _, c := range []struct {
+		url, want string
+		rules     webhooks.Rules
+	}{
+		{"https://1.1.1.1:99999/", "port from 1 to 65535, not 99999", webhooks.Rules{}},
+		{"https://1.1.1.1:0/", "port from 1 to 65535, not 0", webhooks.Rules{}},
+		{"http://127.0.0.1:65536/", "port from 1 to 65535, not 65536", private},
+		{"ftp://a.example/", "must use https or http", webhooks.Rules{}},
+		{"ftp://a.example/", "must use https", webhooks.Rules{Production: true}},
+	} {
+		if _, err := c.rules.CheckURL(c.url); err == nil || !strings.HasSuffix(err.Error(), c.want) {
+			t.Errorf("%s with %+v: %v", c.url, c.rules, err)
+		}
+	}
+}
+
 // The receiver of a developer is on this machine: the error names what works, and not
 // the port.
 func TestTheErrorOfAPrivateAddressNamesTheSettings(t *testing.T) {
