@@ -65,7 +65,7 @@ func (a *App) verifyOnce(ctx context.Context, logged map[string]time.Time) {
 		a.verification.damaged.Store(true)
 		if time.Since(logged[part]) >= damageRepeat {
 			logged[part] = time.Now()
-			a.Log.ErrorContext(ctx, "the database is damaged; hale docs playbook says what to do", "part", part, "error", err)
+			a.Log.ErrorContext(ctx, "the database is damaged; run hale doctor, and see Repair a damaged database in hale docs playbook", "part", part, "error", err)
 		}
 	}
 	parts, err := a.DB.VerifiedParts(ctx)

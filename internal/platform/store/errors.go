@@ -58,8 +58,29 @@ func primaryCode(err error) sqlite.ResultCode {
 
 // IsDamaged reports whether the embedded database's file is damaged or no database.
 func IsDamaged(err error) bool {
-	code := sqlite.ErrCode(err).ToPrimary()
+	code := primaryCode(err)
 	return code == sqlite.ResultCorrupt || code == sqlite.ResultNotADB
+}
+
+// damagedError is a statement of SQLite that met a damaged page. Its text has the remedy
+// for the log.
+type damagedError struct{ cause error }
+
+func (e *damagedError) Error() string {
+	return "the database is damaged; run hale doctor, and see Repair a damaged database in hale docs playbook: " + e.cause.Error()
+}
+
+func (e *damagedError) Unwrap() error { return e.cause }
+
+// Is makes the error an ErrDamaged.
+func (e *damagedError) Is(target error) bool { return target == ErrDamaged }
+
+// markDamaged adds the remedy to the error of a statement that met a damaged page.
+func markDamaged(err *error) {
+	var marked *damagedError
+	if *err != nil && IsDamaged(*err) && !errors.As(*err, &marked) {
+		*err = &damagedError{*err}
+	}
 }
 
 // IsLocked reports whether another process held a SQLite lock for longer than
@@ -125,9 +146,10 @@ func (*OutcomeUnknown) RetryAfter() int { return 2 }
 // Reason returns why the outcome is unknown.
 func (*OutcomeUnknown) Reason() string { return "the database did not answer a COMMIT" }
 
-// markUnavailable wraps a failure of the database in Unavailable. It leaves other
-// errors unchanged.
+// markUnavailable wraps a failure of the database in Unavailable, and names the remedy of
+// a damaged one. It leaves other errors unchanged.
 func markUnavailable(err *error) {
+	markDamaged(err)
 	if *err != nil && fault.KindOf(*err) == fault.Internal && isUnavailable(*err) {
 		*err = &Unavailable{*err}
 	}

@@ -174,6 +174,19 @@ func refuseNewer(ctx context.Context, provider *goose.Provider) error {
 	return nil
 }
 
+// readVersions returns an error if the table of migrations is damaged. goose takes a table
+// that it cannot read for a missing one.
+func (db *DB) readVersions(ctx context.Context) error {
+	err := db.Read(ctx, func(tx *Tx) error {
+		var n int64
+		return tx.QueryRow(ctx, `SELECT COUNT(*) FROM `+goose.DefaultTablename).Scan(&n)
+	})
+	if IsDamaged(err) {
+		return fmt.Errorf("store: reading the schema version: %w", err)
+	}
+	return nil
+}
+
 func (db *DB) provider(ctx context.Context) (*goose.Provider, func(), error) {
 	steps, err := translatedMigrations(db.engine)
 	if err != nil {
@@ -187,6 +200,9 @@ func (db *DB) provider(ctx context.Context) (*goose.Provider, func(), error) {
 		pool := db.openMaintenance()
 		provider, err := goose.NewProvider(goose.DialectPostgres, pool, steps, goose.WithSessionLocker(locker))
 		return provider, func() { _ = pool.Close() }, err
+	}
+	if err := db.readVersions(ctx); err != nil {
+		return nil, nil, err
 	}
 	pool, err := sql.Open("sqlite", sqliteDSN(db.path))
 	if err != nil {

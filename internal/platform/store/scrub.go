@@ -72,6 +72,9 @@ func (db *DB) ScrubOnce(ctx context.Context) (done bool, err error) {
 		}
 		return truncateLog(c)
 	})
+	if err != nil && !done && IsFull(err) {
+		return false, nil // a new database has no deleted keys; the next start writes the version
+	}
 	return done, err
 }
 

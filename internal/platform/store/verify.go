@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
-	"zombiezen.com/go/sqlite"
 )
 
 // ErrDamaged is the error of a database whose pages are damaged.
@@ -34,7 +32,7 @@ func (db *DB) VerifiedParts(ctx context.Context) (names []string, err error) {
 		return rows.Err()
 	})
 	if err != nil {
-		return nil, fmt.Errorf("store: listing tables: %w", damageOf(err))
+		return nil, fmt.Errorf("store: listing tables: %w", err)
 	}
 	return names, nil
 }
@@ -51,7 +49,7 @@ func (db *DB) Verify(ctx context.Context, part string) error {
 	})
 	switch {
 	case err != nil:
-		return fmt.Errorf("store: verifying %s: %w", part, damageOf(err))
+		return fmt.Errorf("store: verifying %s: %w", part, err)
 	case verdict != "ok":
 		return fmt.Errorf("%w: %s: %s", ErrDamaged, part, verdict)
 	}
@@ -70,12 +68,4 @@ func (db *DB) verifyChecksums(ctx context.Context) error {
 		return fmt.Errorf("%w: PostgreSQL found %d pages with a wrong checksum", ErrDamaged, failures)
 	}
 	return nil
-}
-
-// damageOf marks the error of a read that found damaged pages.
-func damageOf(err error) error {
-	if code := sqlite.ErrCode(err).ToPrimary(); code == sqlite.ResultCorrupt || code == sqlite.ResultNotADB {
-		return fmt.Errorf("%w: %w", ErrDamaged, err)
-	}
-	return err
 }

@@ -63,7 +63,15 @@ func TestVerifyFindsDamage(t *testing.T) {
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := verifyAll(t, d.Open(t, nil)); !errors.Is(err, store.ErrDamaged) {
+	db = d.Open(t, nil)
+	if err := verifyAll(t, db); !errors.Is(err, store.ErrDamaged) {
 		t.Errorf("damage: %v", err)
+	}
+	err = db.Read(ctx, func(tx *store.Tx) error {
+		var n int
+		return tx.QueryRow(ctx, `SELECT COUNT(DISTINCT settings) FROM teams`).Scan(&n)
+	})
+	if !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), "hale doctor") || !strings.Contains(err.Error(), "hale docs playbook") {
+		t.Errorf("a statement on a damaged page: %v", err)
 	}
 }
