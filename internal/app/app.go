@@ -118,10 +118,18 @@ func (e *SettingError) Error() string { return e.Err.Error() }
 
 func (e *SettingError) Unwrap() error { return e.Err }
 
-// Check checks the bootstrap key, the protection of data in transit, and the networks
-// file. New calls it first.
+// Check checks the first team's name and key, the protection of data in transit, and the
+// networks file. New calls it first.
 func Check(cfg *config.Config) error {
-	return errors.Join(CheckBootstrapKey(cfg), CheckExposure(cfg), CheckNetworks(cfg))
+	return errors.Join(CheckFirstTeam(cfg), CheckExposure(cfg), CheckNetworks(cfg))
+}
+
+// CheckFirstTeam checks the name and the key of the first team.
+func CheckFirstTeam(cfg *config.Config) error {
+	if err := teams.CheckName(cfg.Team); err != nil {
+		return &SettingError{fmt.Errorf("team (env HALE_TEAM): %w", withoutField(err))}
+	}
+	return CheckBootstrapKey(cfg)
 }
 
 // CheckBootstrapKey checks the key of the first team, if the settings contain one. A
@@ -143,14 +151,18 @@ func CheckBootstrapKey(cfg *config.Config) error {
 	return nil
 }
 
-// bootstrapKeyError returns err as a SettingError about bootstrap-api-key. It uses only
-// the message of a fault, because a fault names a field of the API.
+// bootstrapKeyError returns err as a SettingError about bootstrap-api-key.
 func bootstrapKeyError(err error) error {
+	return &SettingError{fmt.Errorf("bootstrap-api-key (env HALE_BOOTSTRAP_API_KEY): %w", withoutField(err))}
+}
+
+// withoutField returns only the message of a fault, which names a field of the API.
+func withoutField(err error) error {
 	var wrong *fault.Error
-	if errors.As(err, &wrong) { // it names a field of the API
-		err = errors.New(wrong.Message())
+	if errors.As(err, &wrong) {
+		return errors.New(wrong.Message())
 	}
-	return &SettingError{fmt.Errorf("bootstrap-api-key (env HALE_BOOTSTRAP_API_KEY): %w", err)}
+	return err
 }
 
 // New opens and migrates the database. It opens no address and starts no worker.
@@ -196,17 +208,16 @@ func (a *App) openStore(ctx context.Context) error {
 	if err := probeAddresses(ctx, cfg); err != nil {
 		return err
 	}
+	if !exists(filepath.Join(cfg.Data, LockName)) { // no process uses the folder
+		if err := requireParts(cfg); err != nil {
+			return err // without creating the lock
+		}
+	}
 	engine, err := a.lockData()
 	if err != nil {
 		return err
 	}
-	if err := RequireDatabase(cfg); err != nil {
-		return err
-	}
-	if err := requireRootKey(cfg, engine); err != nil {
-		return err
-	}
-	if err := requireErasuresKey(cfg, engine); err != nil {
+	if err := requireParts(cfg); err != nil {
 		return err
 	}
 	root, made, err := rootKey(cfg)
@@ -238,13 +249,32 @@ func (a *App) openStore(ctx context.Context) error {
 	return nil
 }
 
+// requireParts refuses a data folder that lacks its database, its root key or a key of its
+// list of erasures. It creates nothing.
+func requireParts(cfg *config.Config) error {
+	if err := RequireDatabase(cfg); err != nil {
+		return err
+	}
+	if err := requireRootKey(cfg, engineOf(cfg)); err != nil {
+		return err
+	}
+	return requireErasuresKey(cfg, engineOf(cfg))
+}
+
+func engineOf(cfg *config.Config) store.Engine {
+	if store.IsPostgresURL(cfg.Database.Reveal()) {
+		return store.Postgres
+	}
+	return store.SQLite
+}
+
 // lockData makes the data folder, and locks it for SQLite. It returns the engine.
 func (a *App) lockData() (store.Engine, error) {
 	cfg := a.Config
 	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
 		return "", fmt.Errorf("app: making the data folder: %w", err)
 	}
-	if store.IsPostgresURL(cfg.Database.Reveal()) {
+	if engineOf(cfg) == store.Postgres {
 		return store.Postgres, nil
 	}
 	lock, err := HoldFolder(cfg.Data)

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/platform/config"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/secrets"
 	"hale/internal/platform/store"
@@ -46,8 +49,9 @@ func (a *App) bootstrap(ctx context.Context) (err error) {
 // everything. A node with another root key then fails, because it cannot open the
 // sealing key.
 func (a *App) firstTeam(ctx context.Context) (first *FirstTeam, err error) {
+	ignored := false
 	err = a.DB.Write(ctx, func(tx *store.Tx) error {
-		first = nil
+		first, ignored = nil, false
 		if err := tx.Lock(ctx, "first team"); err != nil {
 			return err
 		}
@@ -59,6 +63,7 @@ func (a *App) firstTeam(ctx context.Context) (first *FirstTeam, err error) {
 			return err
 		}
 		if len(all) > 0 {
+			ignored = !a.namesTeam(all)
 			return nil
 		}
 		team, err := teams.Create(ctx, tx, a.Config.Team, teams.Environment(a.Config.Environment))
@@ -84,7 +89,16 @@ func (a *App) firstTeam(ctx context.Context) (first *FirstTeam, err error) {
 		}
 		return nil
 	})
+	if err == nil && ignored {
+		a.Log.Warn("the setting team is ignored: it names only the first team of an empty database; hale teams rename changes the name of a team")
+	}
 	return first, err
+}
+
+// namesTeam reports whether a team has the name in the settings. The default names none.
+func (a *App) namesTeam(all []teams.Team) bool {
+	return a.Config.Team == config.DefaultTeam ||
+		slices.ContainsFunc(all, func(t teams.Team) bool { return t.Name == strings.TrimSpace(a.Config.Team) })
 }
 
 // writeFirstKey writes a key to a file that only its owner can read, and replaces the

@@ -25,7 +25,7 @@ import (
 )
 
 func (s *shell) examineSettings(cfg *config.Config) finding {
-	if err := app.CheckBootstrapKey(cfg); err != nil {
+	if err := app.CheckFirstTeam(cfg); err != nil {
 		return finding{"settings", verdictBroken, err.Error(), "correct the setting: hale serve does not start with it"}
 	}
 	if unknown := config.UnknownVariables(s.environ); len(unknown) > 0 {

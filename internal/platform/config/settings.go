@@ -13,6 +13,9 @@ import (
 	"hale/internal/platform/secrets"
 )
 
+// DefaultTeam is the default of the setting team.
+const DefaultTeam = "Your care team"
+
 // Setting describes one setting: its names, its default, its field.
 type Setting struct {
 	// Key is the name in the file. The flag has the same name, after two dashes.
@@ -130,7 +133,7 @@ var settings = []Setting{
 		check: func(c *Config) error { return checkHeaderNames(c.APIKeyHeaders) },
 	},
 	{
-		Key: "team", Env: "HALE_TEAM", Default: "Your care team",
+		Key: "team", Env: "HALE_TEAM", Default: DefaultTeam,
 		Usage: "name of the first team, if there is no team yet; patients read it",
 		field: func(c *Config) any { return &c.Team },
 	},

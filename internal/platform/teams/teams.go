@@ -111,6 +111,12 @@ func checkName(name string) (string, error) {
 	return name, nil
 }
 
+// CheckName refuses a name that no team can have.
+func CheckName(name string) error {
+	_, err := checkName(name)
+	return err
+}
+
 // Create adds a team.
 func Create(ctx context.Context, tx *store.Tx, name string, env Environment) (Team, error) {
 	name, err := checkName(name)
