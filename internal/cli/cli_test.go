@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,6 +43,23 @@ func newTerminal(environ ...string) *terminal {
 		},
 	}
 	return t
+}
+
+// The hint about a full disk is to make room. Trying again would not help.
+func TestTheHintOfAFullDisk(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Request-Id", "1")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		fmt.Fprint(w, `{"code":"unavailable","detail":"The server's disk is full and nothing was stored: try again when there is room"}`)
+	}))
+	defer server.Close()
+	term := newTerminal("HALE_API_KEY=sk_test", "HALE_URL="+server.URL)
+	if code := term.run(t.Context(), []string{"users", "list"}); code != exitUnavailable {
+		t.Errorf("exit code %d", code)
+	}
+	if got := term.err.String(); !strings.Contains(got, "hint: make room on the disk of the server") || strings.Contains(got, "in a moment") {
+		t.Errorf("said %q", got)
+	}
 }
 
 // walkCommands walks all commands that people see.

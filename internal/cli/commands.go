@@ -23,8 +23,23 @@ func noun(c *cobra.Command, verbs ...*cobra.Command) *cobra.Command {
 	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	c.SuggestionsMinimumDistance = 2
 	c.DisableFlagsInUseLine = true
+	for _, verb := range verbs {
+		verb.SuggestFor = append(verb.SuggestFor, synonyms[verb.Name()]...)
+	}
 	c.AddCommand(verbs...)
 	return c
+}
+
+// synonyms are verbs that people try, by the verb of this program.
+var synonyms = map[string][]string{
+	"add":    {"create", "new"},
+	"create": {"add", "new"},
+	"delete": {"remove", "rm"},
+	"get":    {"show", "describe"},
+	"list":   {"ls"},
+	"remove": {"delete", "rm"},
+	"show":   {"get", "describe"},
+	"update": {"edit", "set", "change"},
 }
 
 // knownCommand refuses help about an unknown command. cobra would print the general help

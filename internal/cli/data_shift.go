@@ -87,12 +87,16 @@ reverses a shift.`,
 func (s *shell) listShiftsCommand() *cobra.Command {
 	var who string
 	c := s.calls(&cobra.Command{
-		Use: "shifts", Short: "list the shifts of a user's data", Example: examples("hale data shifts --user anna"), Args: wantArgs(),
+		Use: "shifts [USER]", Short: "list the shifts of a user's data", Example: examples("hale data shifts anna", "hale data shifts --user anna"), Args: wantArgs("[USER]"),
 	})
 	c.Flags().StringVar(&who, "user", "", "owner of the data: user_id or client_user_id")
-	c.RunE = func(c *cobra.Command, _ []string) error {
+	c.RunE = func(c *cobra.Command, args []string) error {
+		who, err := userArg(args, who)
+		if err != nil {
+			return err
+		}
 		if who == "" {
-			return badUsagef("needs --user, a user_id or client_user_id")
+			return badUsagef("needs USER, a user_id or client_user_id")
 		}
 		_, id, err := s.findUser(c.Context(), who)
 		if err != nil {
@@ -105,6 +109,18 @@ func (s *shell) listShiftsCommand() *cobra.Command {
 		return s.show(shiftView, body)
 	}
 	return c
+}
+
+// userArg returns the user whom an optional argument or the flag --user names; empty if
+// neither does.
+func userArg(args []string, flag string) (string, error) {
+	if len(args) == 0 {
+		return flag, nil
+	}
+	if flag != "" && flag != args[0] {
+		return "", badUsagef("takes USER or --user, not two users")
+	}
+	return args[0], nil
 }
 
 func (s *shell) unshiftDataCommand() *cobra.Command {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -98,10 +99,23 @@ func plainWords(text string) string {
 	return text
 }
 
+// hasOtherPath reports whether the API knows no such path because the address of the server
+// has a path.
+func (s *shell) hasOtherPath(answer *client.Error) bool {
+	if answer.Status != http.StatusNotFound || answer.Error() != http.StatusText(http.StatusNotFound) {
+		return false
+	}
+	address, err := url.Parse(s.serverURL())
+	return err == nil && strings.Trim(address.Path, "/") != ""
+}
+
 func (s *shell) hintFor(command *cobra.Command, err error) string {
 	var answer *client.Error
 	if errors.As(err, &answer) && answer.Status == http.StatusNotFound && answer.RequestID == "" { // every answer of the API has one
 		return "the server at " + s.serverURL() + " is not the API of hale serve; is it the port of the metrics? set HALE_URL or --server"
+	}
+	if answer != nil && s.hasOtherPath(answer) {
+		return "the path of " + s.serverURL() + " is not that of the API; set HALE_URL or --server to an address without a path"
 	}
 	var own *hintedError
 	if errors.As(err, &own) {
@@ -124,6 +138,12 @@ func (s *shell) hintFor(command *cobra.Command, err error) string {
 	case fault.Unauthenticated:
 		return "set HALE_API_KEY to a live key; hale keys create creates one"
 	case fault.Unavailable:
+		if strings.Contains(answer.Error(), "HTTP response to HTTPS client") {
+			return "the server speaks plain HTTP: set HALE_URL or --server to http://" + strings.TrimPrefix(s.serverURL(), "https://")
+		}
+		if strings.Contains(answer.Error(), "disk is full") {
+			return "make room on the disk of the server; the server's log and hale doctor show more"
+		}
 		if answer.Status == 0 {
 			return "is hale serve running at " + s.serverURL() + "? set HALE_URL or --server for another address"
 		}

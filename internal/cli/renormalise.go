@@ -25,7 +25,7 @@ func (s *shell) renormaliseCommand() *cobra.Command {
 	}
 	var noWait bool
 	c := s.calls(&cobra.Command{
-		Use: "renormalise", Short: "reprocess stored payloads with the current mapping",
+		Use: "renormalise [USER]", Short: "reprocess stored payloads with the current mapping",
 		Long: `Reprocess stored payloads with the current mapping. Changed values are updated,
 with an event. Unchanged values send no event.
 
@@ -34,17 +34,21 @@ Without --every only users with payloads of an older mapping are processed.
 		Example: examples(
 			"hale renormalise --dry-run",
 			"hale renormalise",
-			"hale renormalise --user anna --every",
+			"hale renormalise anna --every",
 		),
-		Args: wantArgs(),
+		Args: wantArgs("[USER]"),
 	})
 	flags := c.Flags()
 	flags.StringVar(&who, "user", "", "only this user: user_id or client_user_id")
 	flags.BoolVar(&order.DryRun, "dry-run", false, "list the changes without making them")
 	flags.BoolVar(&order.Every, "every", false, "also reprocess payloads that the current mapping has already processed")
 	flags.BoolVar(&noWait, "no-wait", false, "exit when the job is queued")
-	c.RunE = func(c *cobra.Command, _ []string) error {
+	c.RunE = func(c *cobra.Command, args []string) error {
 		ctx := c.Context()
+		who, err := userArg(args, who)
+		if err != nil {
+			return err
+		}
 		if who != "" {
 			_, id, err := s.findUser(ctx, who)
 			if err != nil {
