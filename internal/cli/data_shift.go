@@ -111,8 +111,8 @@ func (s *shell) listShiftsCommand() *cobra.Command {
 	return c
 }
 
-// userArg returns the user whom an optional argument or the flag --user names; empty if
-// neither does.
+// userArg returns the user of an optional argument or of the flag --user. It is empty if
+// neither is given.
 func userArg(args []string, flag string) (string, error) {
 	if len(args) == 0 {
 		return flag, nil

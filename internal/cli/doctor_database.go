@@ -199,6 +199,9 @@ func examineMigrations(ctx context.Context, db *store.DB) finding {
 	if errors.Is(err, store.ErrUnfinished) {
 		return finding{"database", verdictBroken, withoutPackage(err.Error()), "hale serve refuses to start on it"}
 	}
+	if store.IsDamaged(err) {
+		return finding{"database", verdictBroken, "pages of the database are damaged", "Repair a damaged database in hale docs playbook has the steps"}
+	}
 	if err != nil {
 		return finding{"migrations", verdictBroken, err.Error(), "run the newer version, or restore a backup that was made before it ran"}
 	}

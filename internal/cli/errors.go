@@ -99,10 +99,16 @@ func plainWords(text string) string {
 	return text
 }
 
+// isUnknownPath reports whether the API has no such path. Its sentence about an unknown
+// object has other capitals.
+func isUnknownPath(answer *client.Error) bool {
+	return answer.Status == http.StatusNotFound && answer.Error() == http.StatusText(http.StatusNotFound)
+}
+
 // hasOtherPath reports whether the API knows no such path because the address of the server
 // has a path.
 func (s *shell) hasOtherPath(answer *client.Error) bool {
-	if answer.Status != http.StatusNotFound || answer.Error() != http.StatusText(http.StatusNotFound) {
+	if !isUnknownPath(answer) {
 		return false
 	}
 	address, err := url.Parse(s.serverURL())

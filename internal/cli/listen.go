@@ -264,8 +264,8 @@ func (l *listener) print(line forwardedEvent) error {
 	return nil
 }
 
-// printTotals prints the number of posted events and the event number for --after, with
-// which the next run begins at the first event that the receiver has not accepted.
+// printTotals prints the number of posted events and the event number for --after. With
+// it the next run begins at the first event that the receiver has not accepted.
 func (l *listener) printTotals() {
 	if l.waiting != "" && l.s.terminal {
 		l.s.say("")

@@ -144,8 +144,8 @@ func (s *shell) createOrder(ctx context.Context, userID, testID, method string, 
 	return s.showOrder(ctx, made.Order)
 }
 
-// hintMethods adds a hint to the error about a collection method that a lab test does not
-// allow: the methods of its laboratory, and the lab tests that have the method.
+// hintMethods adds a hint if a lab test does not allow a collection method. The hint has
+// the methods of its laboratory, and the lab tests that have the method.
 func (s *shell) hintMethods(ctx context.Context, err error, testID, method string) error {
 	var refused *client.Error
 	if !errors.As(err, &refused) || refused.Code != "method_not_offered" {

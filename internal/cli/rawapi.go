@@ -90,7 +90,7 @@ func (s *shell) plainRefusal(err error) error {
 	switch {
 	case refused.Status == http.StatusMethodNotAllowed:
 		text, hint = "the API has no such METHOD for this path", s.serverURL()+"/docs lists all operations"
-	case refused.Status == http.StatusNotFound && text == http.StatusText(http.StatusNotFound):
+	case isUnknownPath(refused):
 		text, hint = "the API has no such path", s.serverURL()+"/docs lists all paths"
 	default:
 		return sayingf(err, "%s", text)

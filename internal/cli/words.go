@@ -40,6 +40,10 @@ func textOf(command *cobra.Command, err error) string {
 	if errors.As(err, &own) {
 		return own.text
 	}
+	var answer *client.Error
+	if errors.As(err, &answer) && isUnknownPath(answer) {
+		return "the API has no such path"
+	}
 	if problems := problemsOf(err); len(problems) > 0 {
 		parts := make([]string, len(problems))
 		for i, p := range problems {
