@@ -13,9 +13,9 @@ import (
 	"hale/internal/wearables"
 )
 
-// Of the versions of a sample, which differ in their type or words, the last one that was
-// sent counts: in reads, and in the last event. It does not matter whether they come in one
-// body. A body that repeats the stored state changes nothing.
+// Versions of a sample differ in their type or words. The last one that was sent counts, in
+// reads and in the last event. It does not matter whether they come in one body. A body
+// that repeats the stored state changes nothing.
 func TestTheLastVersionCounts(t *testing.T) {
 	var pushes atomic.Int64
 	later := func() time.Time { return clock().Add(time.Duration(pushes.Load()) * time.Second) }

@@ -60,11 +60,11 @@ func (b *Block) Open(ctx context.Context, tx *store.Tx, s *Series, dst *blocks.C
 
 // MarkWritten sets the times of storage of the samples of a merged block. A time of 0
 // marks a new sample. A time of −n marks a new sample that n later samples of the same
-// key in the batch replace: it counts as stored n ms before planned, a time in UTC
+// key in the batch replace. It counts as stored n ms before planned, a time in UTC
 // milliseconds. If planned is 0, that is n ms before the transaction.
 //
-// The result says when the newest sample of the block was stored: lag milliseconds before
-// the transaction, or at changed, UTC microseconds, if that is not 0.
+// The result says when the newest sample of the block was stored: lag ms before the
+// transaction. If changed is not 0, it is that time, in UTC microseconds.
 func MarkWritten(merged *blocks.Columns, planned int64) (lag, changed int64) {
 	last, first, best, marked := int64(0), int64(0), int64(math.MinInt64), false
 	for i, at := range merged.Written {
