@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -106,4 +107,68 @@ func (c *clinic) clientIDs(orders ...string) (names []string) {
 		names = append(names, head.ClientUserID)
 	}
 	return names
+}
+
+// Orders that no laboratory has, and kits that are still to ship, wait while their user is
+// deleted, also when the clock advances. They continue after the deletion is undone.
+func TestOrdersOfADeletedUserWait(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		c := newClinic(t, d, nil)
+		receiver := c.newReceiver()
+		later := fmt.Sprintf(`{"activate_by":%q,`, time.Now().AddDate(0, 0, 3).Format(time.DateOnly))
+		var scheduled struct{ Order orderView }
+		c.Expect(200, "POST", "/v3/order", strings.Replace(c.body("walk_in_test"), "{", later, 1), &scheduled)
+		kit, shipping, visit := c.order("testkit"), c.order("testkit"), c.order("at_home_phlebotomy")
+		simulateStatus("received.*.requisition_created")(c, shipping.ID)
+		c.until(shipping.ID, "received.testkit.requisition_created")
+		var registrable struct{ Order orderView }
+		c.Expect(200, "POST", "/v3/order/testkit", fmt.Sprintf(`{"user_id":%q,"lab_test_id":%q,"shipping_details":%s}`, c.user, c.tests["testkit"], anAddress), &registrable)
+		unregistered := registrable.Order.ID
+		want := map[string]string{
+			scheduled.Order.ID: "received.walk_in_test.ordered", kit.ID: "received.testkit.ordered",
+			shipping.ID: "received.testkit.requisition_created", visit.ID: "received.at_home_phlebotomy.ordered",
+			unregistered: "received.testkit.awaiting_registration",
+		}
+		before := c.messages()
+
+		c.Expect(200, "DELETE", "/v2/user/"+c.user, "", nil)
+		c.advance(6)
+		c.advance(6)
+		for id, status := range want {
+			if got := c.last(id); got != status {
+				t.Errorf("an order of a deleted user went from %s to %s", status, got)
+			}
+		}
+		if after := c.messages(); !slices.Equal(after, before) {
+			t.Errorf("messages to a deleted user: %q, before the deletion %q", after, before)
+		}
+		for _, path := range []string{"/v3/order/" + kit.ID + "/test", "/v3/sandbox/order/" + scheduled.Order.ID + "/run"} {
+			body := `{"script":"success"}`
+			if strings.HasSuffix(path, "/test") {
+				body = `{}`
+			}
+			if status, body := c.Call("POST", path, body); status != 400 || !strings.Contains(string(body), "order_held") {
+				t.Errorf("%s: %d %s", path, status, body)
+			}
+		}
+
+		c.Expect(200, "POST", "/v2/user/undo_delete?user_id="+c.user, "", nil)
+		var lab clockView
+		c.Expect(200, "POST", "/v3/sandbox/advance", `{"seconds":0}`, &lab)
+		restored := lab.Now
+		c.Expect(200, "POST", "/v3/sandbox/advance", `{"seconds":1728000}`, &lab) // 20 days
+		for _, m := range lab.Moved {
+			if m.CreatedAt.Before(restored) {
+				t.Errorf("%s is %s at %s, before the deletion was undone at %s", m.OrderID, m.Status, m.CreatedAt, restored)
+			}
+		}
+		want[scheduled.Order.ID], want[kit.ID], want[shipping.ID] = "completed.walk_in_test.completed", "completed.testkit.completed", "completed.testkit.completed"
+		want[visit.ID], want[unregistered] = "received.at_home_phlebotomy.requisition_created", "collecting_sample.testkit.with_customer"
+		for id, status := range want {
+			if got := c.last(id); got != status {
+				t.Errorf("an order of a restored user is %s, want %s", got, status)
+			}
+		}
+		c.expectEvents(receiver, scheduled.Order.ID, "walk_in_test", []string{"new received.ordered", "received.requisition_created", "completed.completed"})
+	})
 }

@@ -224,6 +224,9 @@ func (s *Service) readSettings(ctx context.Context, tx *store.Tx, o *orders.Orde
 	if err == nil {
 		err = checkOrder(o, settings)
 	}
+	if err == nil {
+		err = orders.RefuseHeld(ctx, tx, o)
+	}
 	return settings, err
 }
 

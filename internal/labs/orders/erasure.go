@@ -16,9 +16,26 @@ func UserRecords() []users.Records {
 	return []users.Records{{Name: "orders", Erase: erase, OnReturn: resume}}
 }
 
-// isHeld reports whether the user of an order is deleted. Nothing is then sent for the
-// order until resume.
-func isHeld(ctx context.Context, tx *store.Tx, o *Order) (bool, error) {
+// IsHeld reports whether an order waits because its user is deleted. Nothing is sent for
+// the order until resume. An order that the lab has is not held, except for a kit that is
+// still to ship.
+func IsHeld(ctx context.Context, tx *store.Tx, o *Order) (bool, error) {
+	if o.Status.HasRequisition() && !awaitsShipping(o) {
+		return false, nil
+	}
+	return isUserDeleted(ctx, tx, o)
+}
+
+// RefuseHeld returns a Refused fault for an order that waits because its user is deleted.
+func RefuseHeld(ctx context.Context, tx *store.Tx, o *Order) error {
+	held, err := IsHeld(ctx, tx, o)
+	if err == nil && held {
+		err = fault.New(fault.Refused, "The user is deleted, and the order waits: undo the deletion first").WithType("order_held")
+	}
+	return err
+}
+
+func isUserDeleted(ctx context.Context, tx *store.Tx, o *Order) (bool, error) {
 	err := users.Exists(ctx, tx, o.Team, o.User)
 	if fault.Is(err, fault.NotFound) {
 		return true, nil
@@ -33,25 +50,40 @@ var heldQuery = `SELECT id FROM orders WHERE team_id = $1 AND user_id = $2
 // resume enqueues what a restored user's orders still have to send. Networks ignore
 // duplicates.
 func resume(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) error {
-	held, err := idsOf(ctx, tx, heldQuery, team, user)
+	held, err := ListHeld(ctx, tx, team, user)
 	if err != nil {
 		return err
 	}
-	for _, id := range held {
-		o, err := Get(ctx, tx, team, id)
-		if err != nil {
-			return err
-		}
+	for i := range held {
+		o := &held[i]
 		if o.awaitsPlacing() {
-			err = dispatch(ctx, tx, &o)
-		} else if awaitsShipping(&o) && o.Network != SandboxNetwork {
-			err = enqueueJob(ctx, tx, shipKind, &o, time.Time{})
+			err = dispatch(ctx, tx, o)
+		} else if awaitsShipping(o) && o.Network != SandboxNetwork {
+			err = enqueueJob(ctx, tx, shipKind, o, time.Time{})
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// ListHeld returns the orders of a user that wait while the user is deleted.
+func ListHeld(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (all []Order, err error) {
+	found, err := idsOf(ctx, tx, heldQuery, team, user)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range found {
+		o, err := Get(ctx, tx, team, id)
+		if err != nil {
+			return nil, err
+		}
+		if !o.Status.HasRequisition() || awaitsShipping(&o) {
+			all = append(all, o)
+		}
+	}
+	return all, nil
 }
 
 // eraseAtOnce is the number of orders that one transaction erases.

@@ -104,7 +104,7 @@ func (p *Placer) place(ctx context.Context, run *jobs.Run, args jobArgs) error {
 		if o, err = Get(ctx, tx, args.Team, args.Order); err != nil {
 			return err
 		}
-		if held, err = isHeld(ctx, tx, &o); err != nil || held {
+		if held, err = IsHeld(ctx, tx, &o); err != nil || held {
 			return err
 		}
 		if now, err = labclock.TimeOf(ctx, tx, args.Team); err != nil {
@@ -268,7 +268,7 @@ func (p *Placer) ship(ctx context.Context, _ *jobs.Run, args jobArgs) error {
 	}
 	var held bool
 	err = p.DB.Read(ctx, func(tx *store.Tx) (err error) {
-		held, err = isHeld(ctx, tx, &o)
+		held, err = IsHeld(ctx, tx, &o)
 		return err
 	})
 	if err != nil || held {
@@ -337,10 +337,13 @@ func (p *Placer) network(slug string) (networks.Network, error) {
 // activate_by has come.
 var (
 	unplacedQuery = `SELECT id, status FROM orders WHERE team_id = $1 AND status IN (` + unplacedStatuses() + `)
-		AND activate_by IS NULL ORDER BY activate_by DESC, created_at DESC, id DESC LIMIT $2`
+		AND activate_by IS NULL` + ofLiveUser + ` ORDER BY activate_by DESC, created_at DESC, id DESC LIMIT $2`
 	scheduledQuery = `SELECT id, status FROM orders WHERE team_id = $1 AND status IN (` + unplacedStatuses() + `)
-		AND activate_by <= $3 ORDER BY activate_by DESC, created_at DESC, id DESC LIMIT $2`
+		AND activate_by <= $3` + ofLiveUser + ` ORDER BY activate_by DESC, created_at DESC, id DESC LIMIT $2`
 )
+
+// ofLiveUser leaves out the orders of deleted users.
+const ofLiveUser = ` AND NOT EXISTS (SELECT 1 FROM users u WHERE u.team_id = orders.team_id AND u.user_id = orders.user_id AND u.deleted_at IS NOT NULL)`
 
 // unplacedStatuses returns the statuses of orders that no lab has yet, as SQL texts.
 func unplacedStatuses() string {
@@ -360,7 +363,8 @@ type UnplacedOrder struct {
 }
 
 // ListUnplaced returns the newest orders that no lab has yet: at most limit without
-// activate_by, and at most limit whose activate_by has come.
+// activate_by, and at most limit whose activate_by has come. Orders of deleted users wait
+// and are left out.
 func ListUnplaced(ctx context.Context, tx *store.Tx, team teams.ID, limit int) (all []UnplacedOrder, err error) {
 	now, err := labclock.TimeOf(ctx, tx, team)
 	if err != nil {

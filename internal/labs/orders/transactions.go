@@ -323,9 +323,9 @@ func (r *Replacement) checkIDs(ctx context.Context, tx *store.Tx, team teams.ID)
 // checkReplacement checks a replacement as a new order is checked.
 func checkReplacement(ctx context.Context, tx *store.Tx, old *Order, r Replacement) (Recreate, error) {
 	v := newReview(ctx, tx, old.Team)
-	if held, err := isHeld(ctx, tx, old); err != nil {
+	if deleted, err := isUserDeleted(ctx, tx, old); err != nil {
 		return Recreate{}, err
-	} else if held {
+	} else if deleted {
 		return Recreate{}, unknownUser()
 	}
 	oneOf(v, "update_reason", r.Reason, UpdateReasons)

@@ -80,6 +80,7 @@ var SpecificCodes = []string{
 	"not_served",
 	"order_at_test_system",
 	"order_cancelled",
+	"order_held",
 	"order_in_sandbox",
 	"order_not_registered",
 	"order_not_replaceable",

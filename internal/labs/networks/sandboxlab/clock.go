@@ -197,6 +197,9 @@ func (l *Lab) runDue(ctx context.Context, run *jobs.Run, args advanceArgs) error
 			waiting = append(waiting, next.Order)
 			continue
 		}
+		if errors.Is(err, errHeld) {
+			continue
+		}
 		if err != nil {
 			return err
 		}

@@ -19,6 +19,7 @@
 //	script.go     courses with a fault, on request
 //	clock.go      the clock, and running the due steps
 //	simulate.go   the shortest path to a status: POST /v3/order/{order_id}/test
+//	held.go       orders of deleted users wait
 //	perform.go    running a step: sending its report to the Inbox
 //	values.go     the rows of a report
 //	quantities.go numbers within the catalogue's ranges that agree

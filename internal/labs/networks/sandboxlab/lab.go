@@ -14,7 +14,6 @@ import (
 	"hale/internal/labs/labclock"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
-	"hale/internal/people/users"
 	"hale/internal/platform/ids"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
@@ -82,12 +81,20 @@ func (l *Lab) acceptNetworkOrder(ctx context.Context, order networks.Order) erro
 
 // accept stores an order and plans its steps. An order that was accepted
 // before stays as it is: fresh is false. A kit is accepted a second time when
-// it is registered.
+// it is registered. An order that waits for its deleted user is not accepted.
 func (l *Lab) accept(ctx context.Context, tx *store.Tx, o *orders.Order) (fresh bool, err error) {
+	if held, err := orders.IsHeld(ctx, tx, o); err != nil || held {
+		return false, err
+	}
 	now, err := TimeOf(ctx, tx, o.Team)
 	if err != nil {
 		return false, err
 	}
+	return acceptFrom(ctx, tx, o, now, startOf(o, now))
+}
+
+// acceptFrom accepts an order now, and plans its steps from a time.
+func acceptFrom(ctx context.Context, tx *store.Tx, o *orders.Order, now, start time.Time) (fresh bool, err error) {
 	state := statePlaced
 	if isUnregistered(o) {
 		state = stateShipped
@@ -102,7 +109,7 @@ func (l *Lab) accept(ctx context.Context, tx *store.Tx, o *orders.Order) (fresh 
 	if n == 0 {
 		return false, nil
 	}
-	return true, replan(ctx, tx, o, startOf(o, now))
+	return true, replan(ctx, tx, o, start)
 }
 
 // startOf returns the time at which a lab gets an order that it accepts now. If the clock
@@ -148,11 +155,6 @@ func hashNumber(order uuid.UUID, purpose string) uint64 {
 // hashFraction returns hashNumber as a fraction, at least 0 and less than 1.
 func hashFraction(order uuid.UUID, purpose string) float64 {
 	return float64(hashNumber(order, purpose)>>11) / (1 << 53)
-}
-
-// UserRecords returns the rows of users in this package.
-func UserRecords() []users.Records {
-	return users.RowsOf("sandbox_orders", "sandbox_steps", "sandbox_bookings")
 }
 
 // day is one day of the lab's clock.

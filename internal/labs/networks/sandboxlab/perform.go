@@ -31,11 +31,15 @@ type stepContext struct {
 }
 
 // perform runs a step. Its message has the key of the step, so that a
-// repetition changes nothing.
+// repetition changes nothing. It returns errHeld for an order that waits.
 func (l *Lab) perform(ctx context.Context, team teams.ID, p PlannedStep) error {
 	s := stepContext{PlannedStep: p}
+	var held bool
 	err := l.DB.Read(ctx, func(tx *store.Tx) (err error) {
 		if s.order, err = orders.Get(ctx, tx, team, p.Order); err != nil {
+			return err
+		}
+		if held, err = orders.IsHeld(ctx, tx, &s.order); err != nil || held {
 			return err
 		}
 		if s.catalogue, err = catalogue.Load(ctx, tx, team); err != nil {
@@ -56,6 +60,9 @@ func (l *Lab) perform(ctx context.Context, team teams.ID, p PlannedStep) error {
 	}
 	if err != nil {
 		return err
+	}
+	if held {
+		return l.hold(ctx, team, p.Order)
 	}
 	if p.Step.Act == Draw {
 		return l.draw(ctx, team, p.Order)

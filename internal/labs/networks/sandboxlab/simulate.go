@@ -56,7 +56,7 @@ func (l *Lab) simulate(ctx context.Context, _ *jobs.Run, args simulateArgs) erro
 		_, err = l.planSimulation(ctx, tx, &o, args)
 		return err
 	})
-	if fault.Is(err, fault.NotFound) { // erased meanwhile
+	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Refused) { // erased meanwhile, or its user is deleted
 		return nil
 	}
 	return err
@@ -73,6 +73,9 @@ func simulatedOrder(ctx context.Context, tx *store.Tx, team teams.ID, id orders.
 	}
 	if err == nil && o.Network != orders.SandboxNetwork {
 		err = fault.New(fault.Refused, "The test system of the lab has this order: it reports, and nothing is simulated").WithType("order_at_test_system")
+	}
+	if err == nil {
+		err = orders.RefuseHeld(ctx, tx, &o)
 	}
 	return o, err
 }
