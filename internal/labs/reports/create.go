@@ -97,16 +97,12 @@ func requestReview(ctx context.Context, tx *store.Tx, j *Job, wanted bool) error
 	}
 	from := j.Status
 	j.Requested = true
-	if from == Started {
-		return saveJob(ctx, tx, j, from)
+	if from != Started { // the reading adds the reason
+		j.Status, j.FinishedAt = PendingReview, nil
+		j.addReason(ReviewRequested)
 	}
-	j.Status, j.FinishedAt = PendingReview, nil
-	j.addReason(ReviewRequested)
 	if err := saveJob(ctx, tx, j, from); err != nil {
 		return err
 	}
-	if from == Completed {
-		return announce(ctx, tx, j, nil, UpdatedEvent)
-	}
-	return nil
+	return announce(ctx, tx, j, nil, UpdatedEvent)
 }

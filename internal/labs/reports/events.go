@@ -68,7 +68,7 @@ func EventTypes() []events.Type {
 			Example: example(func(*Job, *Revision) {}),
 		},
 		{
-			Name: UpdatedEvent, Sentence: "A report was read, could not be read, waits for a reviewer, or was reviewed.",
+			Name: UpdatedEvent, Sentence: "A report was read, could not be read, waits for a reviewer, or was reviewed, or a review was requested.",
 			Example: example(func(j *Job, r *Revision) {
 				j.Status, j.Pages, j.Revision, j.Patient = Completed, 1, 1, PatientMatches
 				r.Result = exampleResult()

@@ -783,3 +783,29 @@ func TestStoppedNodeReturnsItsReport(t *testing.T) {
 		t.Errorf("the job is %s", now.Status)
 	}
 }
+
+// A request for a review of the same file changes the job, so an event announces it, in
+// each state that a job may have then. A repeated request changes nothing.
+func TestReviewRequestIsAnnounced(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newFixture(t, db)
+		const created, updated = "lab_report.parsing_job.created", "lab_report.parsing_job.updated"
+		waiting := b.upload(b.team.ID, b.user, 'a', false)
+		for range 2 {
+			b.upload(b.team.ID, b.user, 'a', true)
+		}
+		if now, got := b.get(waiting), b.eventTypes(); !now.Requested || now.Status != reports.Started || !slices.Equal(got, []string{created, updated}) {
+			t.Errorf("a waiting report is %s, with the events %q", now.Status, got)
+		}
+		b.start()
+		if now, got := b.wait(waiting), b.eventTypes(); now.Status != reports.PendingReview || !slices.Equal(got, []string{created, updated, updated}) {
+			t.Errorf("the report is %s, with the events %q", now.Status, got)
+		}
+		before := len(b.eventTypes())
+		read := b.wait(b.upload(b.team.ID, b.user, 'b', false))
+		b.upload(b.team.ID, b.user, 'b', true)
+		if now, got := b.get(read), b.eventTypes()[before:]; !now.Requested || now.Status != reports.PendingReview || !slices.Equal(got, []string{created, updated, updated}) {
+			t.Errorf("a report that was read is %s, with the events %q", now.Status, got)
+		}
+	})
+}
