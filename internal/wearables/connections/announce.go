@@ -111,7 +111,7 @@ func EventTypes() []events.Type {
 	return []events.Type{
 		{Name: CreatedEvent, Sentence: "A user connected a provider.", Example: connection},
 		{Name: UpdatedEvent, Sentence: "A connection has further resources or another status.", Optional: true, Example: connection},
-		{Name: DeletedEvent, Sentence: "A user was disconnected from a provider. The data stays.", Optional: true, Example: connection},
+		{Name: DeletedEvent, Sentence: "A user was disconnected from a provider. The data stays. The payload is the connection before its removal, with its last status.", Optional: true, Example: connection},
 		{
 			Name:     errorEvent,
 			Sentence: "A connection stopped working and needs the user or the team. Hale does not send it yet, because it fetches nothing from providers.",
