@@ -87,7 +87,7 @@ func (f *auditFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.actor, "actor", "", "only this key, session or operator")
 	c.Flags().StringVar(&f.action, "action", "", "only this operation or command")
 	c.Flags().StringVar(&f.from, "from", "", "only from this time on, such as 2026-01-31T00:00:00Z")
-	c.Flags().StringVar(&f.to, "to", "", "only before this time")
+	c.Flags().StringVar(&f.to, "to", "", "only up to this time, which is included")
 }
 
 // filter parses the flags that need no database.

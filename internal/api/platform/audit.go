@@ -31,8 +31,8 @@ type listAuditIn struct {
 	Actor      string               `query:"actor" maxLength:"128" doc:"Id of a key or session, or the name of an operator."`
 	OnBehalfOf string               `query:"on_behalf_of" maxLength:"128" doc:"Return only accesses with this X-Hale-On-Behalf-Of."`
 	Action     string               `query:"action" maxLength:"128" doc:"Id of an operation of this document, such as getUser."`
-	From       api.Maybe[time.Time] `query:"from"`
-	To         api.Maybe[time.Time] `query:"to" doc:"End of the range. It is excluded."`
+	From       api.Maybe[time.Time] `query:"from" doc:"Start of the range, inclusive."`
+	To         api.Maybe[time.Time] `query:"to" doc:"End of the range, inclusive."`
 	Limit      int                  `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 	Cursor     string               `query:"next_cursor" doc:"next_cursor of the previous page."`
 }

@@ -414,6 +414,20 @@ func TestFilters(t *testing.T) {
 		if got := list(t, db, audit.Filter{To: &earlier}); len(got) != 0 {
 			t.Errorf("until earlier: %v", got)
 		}
+		var newest time.Time
+		err := db.Read(store.AsSystem(t.Context()), func(tx *store.Tx) error {
+			rows, _, err := audit.List(t.Context(), tx, team, audit.Filter{Limit: 1})
+			if err == nil {
+				newest = rows[0].At
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := list(t, db, audit.Filter{From: &newest, To: &newest}); len(got) == 0 {
+			t.Error("a range from a row to the same row has no rows")
+		}
 	})
 }
 

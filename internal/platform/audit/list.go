@@ -30,7 +30,7 @@ type Filter struct {
 	Actor      string
 	OnBehalfOf string
 	Action     string
-	From, To   *time.Time // To is excluded
+	From, To   *time.Time // both are included
 	Before     *Position  // rows before this one
 	Limit      int
 }
@@ -61,7 +61,7 @@ func List(ctx context.Context, tx *store.Tx, team uuid.UUID, f Filter) (page []R
 		add("block >= (SELECT COALESCE(MIN(number), 0) FROM audit_blocks WHERE team_id = $1 AND made_at >= ?)", *f.From)
 	}
 	if f.To != nil {
-		add("at < ?", *f.To)
+		add("at <= ?", *f.To)
 		add("block <= COALESCE((SELECT MIN(number) FROM audit_blocks WHERE team_id = $1 AND made_at >= ?), 9223372036854775807)", f.To.Add(lag))
 	}
 	if f.Before != nil {
