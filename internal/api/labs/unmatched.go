@@ -75,8 +75,8 @@ type listUnmatchedIn struct {
 	LabSlug  string              `query:"lab_slug"`
 	Worst    interpretationWord  `query:"interpretation"`
 	Status   unmatchedStatusWord `query:"status" doc:"Statuses to search. The default is all that are not resolved."`
-	From     string              `query:"created_at_start" format:"date" doc:"A day in UTC, inclusive."`
-	To       string              `query:"created_at_end" format:"date" doc:"A day in UTC, inclusive."`
+	From     string              `query:"created_at_start" doc:"First day (YYYY-MM-DD, UTC) or instant (ISO 8601), inclusive."`
+	To       string              `query:"created_at_end" doc:"Last day or instant of the range, inclusive."`
 	Search   string              `query:"search_input" maxLength:"200" doc:"Part of the patient's name, or the birth date."`
 }
 
@@ -86,18 +86,19 @@ func (in *listUnmatchedIn) filter() (matching.Filter, error) {
 		Interpretation: orders.Interpretation(in.Worst),
 		Search:         strings.TrimSpace(in.Search), Limit: in.Limit + 1,
 	}
-	for _, day := range []struct {
-		text, field string
-		to          **civil.Date
-	}{{in.From, "created_at_start", &f.From}, {in.To, "created_at_end", &f.To}} {
-		if day.text == "" {
-			continue
-		}
-		d, err := civil.ParseDate(day.text)
-		if err != nil {
-			return f, fault.New(fault.Invalid, "Input should be a valid date").At("query", day.field).WithType("date_from_datetime_parsing")
-		}
-		*day.to = &d
+	var badStart, badEnd *fault.Error
+	if in.From != "" {
+		var start api.Span
+		start, badStart = api.ParseSpan("created_at_start", in.From)
+		f.From = new(store.FromMicros(start.From))
+	}
+	if in.To != "" {
+		var end api.Span
+		end, badEnd = api.ParseSpan("created_at_end", in.To)
+		f.To = new(store.FromMicros(end.To - 1))
+	}
+	if err := fault.Join(badStart, badEnd); err != nil {
+		return f, err
 	}
 	if in.Cursor == "" {
 		return f, nil

@@ -3,7 +3,9 @@ package labs
 import (
 	"context"
 	"encoding/json"
+	"net/url"
 	"testing"
+	"time"
 
 	"hale/internal/api/calltest"
 	"hale/internal/labs/catalogue"
@@ -49,6 +51,38 @@ func TestUnmatchedShapes(t *testing.T) {
 		t.Errorf("an acceptance answers\n%s\nand the order is\n%s", was, is)
 	}
 	calltest.Golden(t, "unmatched_cases", c.Want(200, "GET", "/v3/unmatched_result_test/case", ""))
+}
+
+// A range of creation takes days and instants. Both ends are included, so the created_at
+// of a result finds it.
+func TestUnmatchedRange(t *testing.T) {
+	c := newCaller(t)
+	team := orderstest.Team(t, c.DB)
+	actAs(c, t, team.ID)
+	o := orderstest.New(t, c.DB, team.ID, catalogue.WalkIn)
+	id := arrives(c, t, o, networks.ReportedPatient{LastName: "Unknown"})
+	var one struct {
+		CreatedAt string `json:"created_at"`
+	}
+	calltest.Decode(t, c.Want(200, "GET", "/v3/unmatched_result/"+id.String(), ""), &one)
+	at, err := time.Parse(time.RFC3339Nano, one.CreatedAt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	instant := func(at time.Time) string { return url.QueryEscape(at.Format(time.RFC3339Nano)) }
+	day := at.UTC().Format(time.DateOnly)
+	for query, total := range map[string]string{
+		"created_at_start=" + url.QueryEscape(one.CreatedAt):                                       `"total":1`,
+		"created_at_start=" + instant(at) + "&created_at_end=" + instant(at):                       `"total":1`,
+		"created_at_start=" + day + "&created_at_end=" + day:                                       `"total":1`,
+		"created_at_start=" + instant(at.Add(time.Microsecond)):                                    `"total":0`,
+		"created_at_end=" + instant(at.Add(-time.Microsecond)):                                     `"total":0`,
+		"created_at_end=" + at.UTC().AddDate(0, 0, -1).Format(time.DateOnly):                       `"total":0`,
+		"created_at_start=" + at.UTC().AddDate(0, 0, 1).Format(time.DateOnly) + "&status=resolved": `"total":0`,
+	} {
+		c.Want(200, "GET", "/v3/unmatched_result?"+query, "", total)
+	}
+	c.Want(422, "GET", "/v3/unmatched_result?created_at_start=soon&created_at_end=later", "", "created_at_start", "created_at_end")
 }
 
 // actAs makes the caller one of another team.

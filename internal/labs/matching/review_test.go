@@ -679,7 +679,13 @@ func TestListAndSearch(t *testing.T) {
 		if _, err := d.resolve(all[2], matching.Reject); err != nil {
 			t.Fatal(err)
 		}
-		day, next := civil.DateOf(moment), civil.DateOf(moment).AddDays(1)
+		var oldest time.Time
+		d.read(func(tx *store.Tx) error {
+			i, err := matching.Get(d.ctx(), tx, d.team.ID, all[0])
+			oldest = i.CreatedAt
+			return err
+		})
+		after := oldest.Add(time.Microsecond)
 		for name, c := range map[string]struct {
 			f    matching.Filter
 			want []matching.ID
@@ -687,8 +693,9 @@ func TestListAndSearch(t *testing.T) {
 			"what waits":     {matching.Filter{}, []matching.ID{all[1], all[0]}},
 			"what is over":   {matching.Filter{Status: matching.Resolved}, []matching.ID{all[2]}},
 			"by decision":    {matching.Filter{Decision: matching.PersonMatch}, []matching.ID{all[1]}},
-			"of today":       {matching.Filter{From: &day, To: &day}, []matching.ID{all[1], all[0]}},
-			"of tomorrow":    {matching.Filter{From: &next}, nil},
+			"since a time":   {matching.Filter{From: &oldest}, []matching.ID{all[1], all[0]}},
+			"at a time":      {matching.Filter{From: &oldest, To: &oldest}, []matching.ID{all[0]}},
+			"after a time":   {matching.Filter{From: &after}, []matching.ID{all[1]}},
 			"unknown lab":    {matching.Filter{LabSlug: "nowhere"}, nil},
 			"without accent": {matching.Filter{Search: "zoe mul"}, []matching.ID{all[0]}},
 			"last, first":    {matching.Filter{Search: "byron, ada"}, []matching.ID{all[1]}},

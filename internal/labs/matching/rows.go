@@ -306,8 +306,8 @@ type Filter struct {
 	// Interpretation narrows to normal, abnormal, critical or unknown results.
 	Interpretation orders.Interpretation
 	LabSlug        string
-	From, To       *civil.Date // days of creation in UTC, both included
-	Search         string      // part of the patient's name, or the birth date
+	From, To       *time.Time // times of creation, both included
+	Search         string     // part of the patient's name, or the birth date
 	After          *Position
 	Limit          int
 	// CriticalFirst lists critical results first, then the oldest; not with After or Search.
@@ -371,10 +371,10 @@ func (f *Filter) conditions(ctx context.Context, tx *store.Tx, team teams.ID) (q
 		q.addCondition("interpretation = ?", string(f.Interpretation))
 	}
 	if f.From != nil {
-		q.addCondition("created_at >= ?", store.Micros(f.From.In(time.UTC)))
+		q.addCondition("created_at >= ?", store.Micros(*f.From))
 	}
 	if f.To != nil {
-		q.addCondition("created_at < ?", store.Micros(f.To.AddDays(1).In(time.UTC)))
+		q.addCondition("created_at <= ?", store.Micros(*f.To))
 	}
 	if f.LabSlug == "" {
 		return q, true, nil
