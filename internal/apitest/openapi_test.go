@@ -24,6 +24,7 @@ import (
 type document struct {
 	operations []operation
 	schemas    map[string]*schema
+	webhooks   map[string]*schema // of the envelope, by event type
 }
 
 type operation struct {
@@ -67,7 +68,14 @@ func (o operation) fill(values map[string]string) string {
 func parseDocument(t *testing.T, text []byte) *document {
 	t.Helper()
 	var raw struct {
-		Paths      map[string]map[string]json.RawMessage `json:"paths"`
+		Paths    map[string]map[string]json.RawMessage `json:"paths"`
+		Webhooks map[string]struct {
+			Post struct {
+				RequestBody struct {
+					Content map[string]media `json:"content"`
+				} `json:"requestBody"`
+			} `json:"post"`
+		} `json:"webhooks"`
 		Components struct {
 			Schemas map[string]*schema `json:"schemas"`
 		} `json:"components"`
@@ -75,7 +83,10 @@ func parseDocument(t *testing.T, text []byte) *document {
 	if err := json.Unmarshal(text, &raw); err != nil {
 		t.Fatalf("the OpenAPI document does not read: %v", err)
 	}
-	d := &document{schemas: raw.Components.Schemas}
+	d := &document{schemas: raw.Components.Schemas, webhooks: map[string]*schema{}}
+	for name, hook := range raw.Webhooks {
+		d.webhooks[name] = hook.Post.RequestBody.Content["application/json"].Schema
+	}
 	for _, s := range d.schemas {
 		d.inherit(s)
 	}

@@ -2,11 +2,13 @@ package app_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -90,17 +92,31 @@ func connectionSlug(e *feedEvent) string {
 	return fmt.Sprint(provider["slug"])
 }
 
-// feed returns all events of the team.
+// documentedEvents are the schemas of events.
+var documentedEvents = sync.OnceValue(newEventSchemas)
+
+// feed returns all events of the team. Each must have the schema of the document.
 func (c *clinic) feed() (all []feedEvent) {
 	c.t.Helper()
 	for after, more := int64(0), true; more; {
 		var page struct {
 			Next   int64 `json:"next_after"`
 			More   bool  `json:"has_more"`
-			Events []feedEvent
+			Events []json.RawMessage
 		}
 		c.Get(fmt.Sprintf("/v2/events?limit=1000&after=%d", after), &page)
-		all, after, more = append(all, page.Events...), page.Next, page.More
+		for _, text := range page.Events {
+			var e feedEvent
+			var whole struct{ Event json.RawMessage }
+			if err := errors.Join(json.Unmarshal(text, &e), json.Unmarshal(text, &whole)); err != nil {
+				c.t.Fatal(err)
+			}
+			if found := documentedEvents().problems(whole.Event); len(found) > 0 {
+				c.t.Errorf("%s: %v in %.600s", e.Type, found, whole.Event)
+			}
+			all = append(all, e)
+		}
+		after, more = page.Next, page.More
 	}
 	return all
 }

@@ -20,12 +20,8 @@ import (
 func DescribeEvents(doc *huma.OpenAPI, types []events.Type) {
 	samples := map[string][]any{}
 	for _, t := range types {
-		var value any
-		if err := json.Unmarshal(t.Example(uuid.Nil), &value); err != nil {
-			panic("platform: the example of " + t.Name + ": " + err.Error()) // TestEventSchemas
-		}
 		name := payloadName(t.Name)
-		samples[name] = append(samples[name], value)
+		samples[name] = append(samples[name], examplesOf(t)...)
 	}
 	for name, values := range samples {
 		doc.Components.Schemas.Map()[name] = schemaOfSamples("", values)
@@ -44,6 +40,21 @@ func DescribeEvents(doc *huma.OpenAPI, types []events.Type) {
 			Responses:   map[string]*huma.Response{"2XX": {Description: "Received. Any other status is tried again."}},
 		}}
 	}
+}
+
+// examplesOf returns the payloads that show the members of an event type.
+func examplesOf(t events.Type) (all []any) {
+	for _, example := range []func(uuid.UUID) json.RawMessage{t.Example, t.Sparse} {
+		if example == nil {
+			continue
+		}
+		var value any
+		if err := json.Unmarshal(example(uuid.Nil), &value); err != nil {
+			panic("platform: the example of " + t.Name + ": " + err.Error()) // TestEventSchemas
+		}
+		all = append(all, value)
+	}
+	return all
 }
 
 // eventTypeRef refers to the schema that lists the event types.
@@ -88,8 +99,8 @@ func envelopeSchema(event string) *huma.Schema {
 	return s
 }
 
-// promisedMembers are in every payload whose examples have them, and never null. All
-// others may be absent or null.
+// promisedMembers are in every payload whose examples have them, and null only if an
+// example is. All others may be absent or null.
 var promisedMembers = []string{
 	"user_id", "id", "source", "data", "timestamp", "provider", "slug", "type", "status", "created_at", "updated_at", "events", "order_id", "lab_test",
 }
@@ -157,7 +168,7 @@ func describeMembers(s *huma.Schema, member string, objects []any) {
 	s.AdditionalProperties, s.Properties = true, map[string]*huma.Schema{}
 	for name, values := range members {
 		one := schemaOfSamples(name, values)
-		if len(values) == len(objects) && !one.Nullable && one.Type != "" && slices.Contains(promisedMembers, name) {
+		if len(values) == len(objects) && one.Type != "" && slices.Contains(promisedMembers, name) {
 			s.Required = append(s.Required, name)
 		} else if one.Type != "" {
 			one.Nullable = true

@@ -21,6 +21,9 @@ type Type struct {
 	// Example returns a payload (the `data` of the envelope) with invented
 	// values, about the given user.
 	Example func(user uuid.UUID) json.RawMessage
+	// Sparse returns a payload in which members are null that the Example has. It
+	// completes the schema of the payload. It is nil if there are no such members.
+	Sparse func(user uuid.UUID) json.RawMessage
 }
 
 // ExampleOf returns the Example of a type whose payload has the user_id and

@@ -21,20 +21,28 @@ func EventTypes() []events.Type {
 		if resource == "workout_stream" {
 			example = events.ExampleOf(fields + `,` + source)
 		}
-		all = append(all, dataTypes(resource, "A new summary", "was", example)...)
+		all = append(all, dataTypes(resource, "A new summary", "was", example, nil)...)
 	}
 	for _, r := range table {
 		if r.Name != Hypnogram {
-			all = append(all, dataTypes(r.Event, "New samples", "were", events.ExampleOf(source+`,"source_id":1,"data":[`+sample(&r)+`]`))...)
+			samples := func(example Example) func(uuid.UUID) json.RawMessage {
+				return events.ExampleOf(source + `,"source_id":1,"data":[` + sample(&r, example) + `]`)
+			}
+			bare := r.Example
+			if !r.Typed {
+				bare.Type = ""
+			}
+			all = append(all, dataTypes(r.Event, "New samples", "were", samples(r.Example), samples(bare))...)
 		}
 	}
 	return all
 }
 
-func dataTypes(resource, what, verb string, example func(uuid.UUID) json.RawMessage) []events.Type {
+// dataTypes returns the types of a resource. sparse may be nil, see events.Type.
+func dataTypes(resource, what, verb string, example, sparse func(uuid.UUID) json.RawMessage) []events.Type {
 	return []events.Type{
-		{Name: DailyEvent(resource, Created), Sentence: what + " of " + resource + " " + verb + " stored.", Example: example},
-		{Name: DailyEvent(resource, Updated), Sentence: what + " of " + resource + " replaced an earlier version.", Example: example},
+		{Name: DailyEvent(resource, Created), Sentence: what + " of " + resource + " " + verb + " stored.", Example: example, Sparse: sparse},
+		{Name: DailyEvent(resource, Updated), Sentence: what + " of " + resource + " replaced an earlier version.", Example: example, Sparse: sparse},
 		{
 			Name: DailyEvent(resource, Deleted), Sentence: "Data of " + resource + " was deleted.",
 			Example: events.ExampleOf(`"resource":"` + resource + `",` + deletedExample),
@@ -64,19 +72,19 @@ var summaryExamples = map[string]string{
 	"workouts":          `"calendar_date":"2026-03-01","title":"Morning run","sport":{"id":1,"name":"Running","slug":"running"},"time_start":"2026-03-01T06:30:00+00:00","time_end":"2026-03-01T07:05:00+00:00","average_hr":148,"distance":6050.0,"calories":410.0,"provider_id":"run-1"`,
 }
 
-// sample returns the example of a time series as it appears in an event.
-func sample(r *Resource) string {
+// sample returns an example of a time series as it appears in an event.
+func sample(r *Resource, example Example) string {
 	text := `{"timestamp":"2026-03-01T07:30:00+00:00"`
 	if r.Interval {
 		text += `,"start":"2026-03-01T07:30:00+00:00","end":"2026-03-01T07:45:00+00:00"`
 	}
-	value := strconv.FormatFloat(r.Example.Value, 'f', -1, 64)
-	text += `,"timezone_offset":3600,"type":` + wordOrNull(r.Example.Type) + `,"unit":"` + r.Unit + `",`
+	value := strconv.FormatFloat(example.Value, 'f', -1, 64)
+	text += `,"timezone_offset":3600,"type":` + wordOrNull(example.Type) + `,"unit":"` + r.Unit + `",`
 	switch {
 	case r.Text:
 		return text + `"value":"before lunch","tags":["` + r.Tags[0] + `"]}`
 	case r.Pair:
-		return text + `"systolic":` + value + `,"diastolic":` + strconv.FormatFloat(r.Example.Low, 'f', -1, 64) + `,"grouping":["watch",null,null,null]}`
+		return text + `"systolic":` + value + `,"diastolic":` + strconv.FormatFloat(example.Low, 'f', -1, 64) + `,"grouping":["watch",null,null,null]}`
 	}
 	text += `"value":` + value
 	for _, field := range r.Extra {
