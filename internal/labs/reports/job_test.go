@@ -784,8 +784,8 @@ func TestStoppedNodeReturnsItsReport(t *testing.T) {
 	}
 }
 
-// A request for a review of the same file changes the job, so an event announces it, in
-// each state that a job may have then. A repeated request changes nothing.
+// An event announces the request for a review of the same file, before and after the file
+// is read. A repeated request changes nothing.
 func TestReviewRequestIsAnnounced(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newFixture(t, db)
