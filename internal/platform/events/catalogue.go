@@ -34,6 +34,11 @@ func ExampleOf(fields string) func(user uuid.UUID) json.RawMessage {
 	}
 }
 
+// ExampleWithoutUser is ExampleOf for a payload that may have no user_id.
+func ExampleWithoutUser(fields string) func(user uuid.UUID) json.RawMessage {
+	return func(uuid.UUID) json.RawMessage { return json.RawMessage(`{` + fields + `}`) }
+}
+
 // Catalogue holds every type of event that a database may emit.
 type Catalogue struct {
 	types  []Type // sorted by name
