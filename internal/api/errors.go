@@ -108,11 +108,18 @@ func (a *API) refusal(ctx context.Context, err error) *refusal {
 		r.fields = withFields.BodyFields()
 	}
 	var after interface{ RetryAfter() int }
-	if errors.As(err, &after) {
+	switch {
+	case errors.As(err, &after):
 		r.header = http.Header{"Retry-After": {strconv.Itoa(after.RetryAfter())}}
+	case r.code == fault.Unavailable.Word():
+		r.header = http.Header{"Retry-After": {strconv.Itoa(retryUnavailable)}}
 	}
 	return r
 }
+
+// retryUnavailable is the number of seconds after which a caller repeats a request that the
+// service could not take. A 503 with a code of its own has no such time.
+const retryUnavailable = 2
 
 func messageOf(err error) string {
 	var m interface{ Message() string }

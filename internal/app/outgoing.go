@@ -105,7 +105,7 @@ func (a *App) whenFree(run func(ctx context.Context) error) func(ctx context.Con
 // sending is held.
 func (a *App) checkSending() error {
 	if a.outgoing.held.Load() {
-		return fault.New(fault.Unavailable, "nothing is sent to other systems: this is a restored copy or a rehearsal, and an operator must allow it")
+		return fault.New(fault.Unavailable, "nothing is sent to other systems: this is a restored copy or a rehearsal, and an operator must allow it").WithType("outgoing_paused")
 	}
 	return nil
 }

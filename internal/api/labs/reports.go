@@ -38,7 +38,7 @@ func (h *Handlers) reportRoutes() []api.Route {
 		api.Get(parserJobs+"/{job_id}", h.getReportJob, "Get a parsing job and the results of its report"),
 		api.Get(parserJobs+"/{job_id}/review", h.getReportReview, "Get a report for a reviewer: results with their places, and earlier decisions"),
 		api.Post(parserJobs+"/{job_id}/review", h.reviewReport, "Accept the results of a report, with corrections, or reject the report").Creates().Sensitive().Announces("lab_report.parsing_job.updated"),
-		api.WritesAs(api.Get(parserJobs+"/{job_id}/page/{page}", h.getReportPage, "Get the image of a page of a lab report"), reports.JPEG, &huma.Schema{Type: huma.TypeString, Format: "binary"}),
+		api.WritesAs(api.Get(parserJobs+"/{job_id}/page/{page}", h.getReportPage, "Get the image of a page of a lab report"), reports.JPEG, &huma.Schema{Type: huma.TypeString, Format: "binary"}).Refuses("no_report_reader"),
 	}
 	for i := range routes {
 		routes[i] = routes[i].Tag("lab_report")
@@ -454,7 +454,7 @@ type getReportPageIn struct {
 
 func (h *Handlers) getReportPage(ctx context.Context, c api.Caller, in *getReportPageIn) (*api.Encoded, error) {
 	if h.Reports == nil {
-		return nil, fault.New(fault.Unavailable, "This node reads no reports")
+		return nil, fault.New(fault.Unavailable, "This node reads no reports").WithType("no_report_reader")
 	}
 	draw := h.Reports.Image
 	if in.Boxes {

@@ -46,14 +46,14 @@ func (t bookingKey) seal(ctx context.Context, tx *store.Tx, team teams.ID) (stri
 
 // The refusals of booking keys. Reference 2.7: 400 for each.
 var (
-	errBadKey     = badKey("booking_key is not one of this team's booking keys; ask for availability", "invalid")
-	errKeyExpired = badKey("booking_key has expired; ask for availability again", "expired")
-	errKeyUsed    = badKey("booking_key was used before; ask for availability again", "used")
-	errOtherKey   = badKey("booking_key is for another kind of appointment, lab or provider", "mismatch")
+	errBadKey     = badKey("booking_key is not one of this team's booking keys; ask for availability", "booking_key_invalid")
+	errKeyExpired = badKey("booking_key has expired; ask for availability again", "booking_key_expired")
+	errKeyUsed    = badKey("booking_key was used before; ask for availability again", "booking_key_used")
+	errOtherKey   = badKey("booking_key is for another kind of appointment, lab or provider", "booking_key_mismatch")
 )
 
-func badKey(msg, what string) error {
-	return fault.New(fault.Refused, msg).At("body", "booking_key").WithType("booking_key_" + what)
+func badKey(msg, code string) error {
+	return fault.New(fault.Refused, msg).At("body", "booking_key").WithType(code)
 }
 
 // openKey opens a booking key of the team.

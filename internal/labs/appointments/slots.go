@@ -60,7 +60,7 @@ var (
 	errFarDate    = fault.New(fault.Refused, "start_date must be within two years").At("query", "start_date").WithType("start_date_far")
 	errNoZipSlots = fault.New(fault.NotFound, "No appointment slots found for this zip_code")
 	errNoSlots    = fault.New(fault.NotFound, "No appointment slots found")
-	errNoAnswer   = fault.New(fault.Unavailable, "The appointment provider did not answer; try again")
+	errNoAnswer   = fault.New(fault.Unavailable, "The appointment provider did not answer; try again").WithType("provider_no_answer")
 )
 
 // AtHome finds the slots at which phlebotomists can come to an address.

@@ -389,7 +389,7 @@ func ChangeSettings(ctx context.Context, tx *store.Tx, team teams.ID, s Settings
 func (s Settings) checkAllowed(provider string) error {
 	switch {
 	case !s.Scheduling:
-		return fault.New(fault.Unavailable, "Appointment scheduling is disabled for this team")
+		return fault.New(fault.Unavailable, "Appointment scheduling is disabled for this team: set scheduling_enabled with PATCH /v2/team/appointment_settings").WithType("scheduling_disabled")
 	case provider == sonoraQuest && !s.SonoraQuest:
 		return fault.New(fault.Forbidden, "This team may not schedule with sonora_quest")
 	}

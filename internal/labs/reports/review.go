@@ -439,7 +439,7 @@ func (s *Service) Image(ctx context.Context, team teams.ID, id ID, page int) ([]
 		return nil, err
 	}
 	if s.Reader == nil {
-		return nil, fault.New(fault.Unavailable, "This node reads no reports")
+		return nil, fault.New(fault.Unavailable, "This node reads no reports").WithType("no_report_reader")
 	}
 	picture, err := s.Reader.Image(ctx, files, page)
 	if err != nil {
