@@ -36,14 +36,14 @@ var rows = []struct{ name, packages, mayImport string }{
 	{"api-labs", "api/labs", "vocabulary store platform people labs api api-people"},
 	{"routes", "api/routes api/platform", "vocabulary store outbox platform people wearables labs api api-people api-wearables api-labs"},
 	{"portal", "portal", "vocabulary store platform people wearables labs"},
-	{"docs", "docpages", ""},
+	{"docs", "docpages", "vocabulary"},
 	{"app", "app", "vocabulary store config outbox platform people wearables labs api api-wearables routes portal docs"},
 	{"client", "cli/client cli/progress", "vocabulary"},
 	{"cli", "cli", "vocabulary store config outbox platform people wearables labs order-words client docs app"},
 
 	// For tests and measurements only. No product code may import them.
 	{"testing", "testdata harness apitest platform/store/storetest platform/store/pgtemp", "store"},
-	{"domain testing", "platform/jobs/jobstest app/apptest api/calltest wearables/formats/replies/repliestest", "vocabulary store config outbox platform people wearables labs api app testing"},
+	{"domain testing", "platform/jobs/jobstest app/apptest api/calltest api/codetest wearables/formats/replies/repliestest", "vocabulary store config outbox platform people wearables labs api app testing"},
 }
 
 const module = "hale/internal/"

@@ -12,6 +12,8 @@ import (
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"hale/internal/platform/fault"
 )
 
 const SchemaPrefix = "#/components/schemas/"
@@ -30,7 +32,7 @@ func (a *API) config() huma.Config {
 	cfg.AllowAdditionalPropertiesByDefault = true
 	cfg.CreateHooks = nil
 	cfg.OpenAPIPath, cfg.DocsPath, cfg.SchemasPath = "", "", ""
-	cfg.Info.Description = "Health data and lab ordering, on your own machines. Guides: /docs/guides."
+	cfg.Info.Description = "Health data and lab ordering, on your own machines. Guides: /docs/guides. A method that a path does not have is answered 405, with the methods in the header Allow."
 	cfg.Info.License = &huma.License{Name: "Apache License 2.0", Identifier: "Apache-2.0"}
 	cfg.Transformers = []huma.Transformer{addTag}
 	cfg.Servers = []*huma.Server{{URL: a.BaseURL}}
@@ -66,6 +68,7 @@ var refusals = map[string]*huma.Response{
 	"404": JSONResponse("The id is unknown, or belongs to another team.", "ErrorBody"),
 	"409": JSONResponse("Conflict with another record or request.", "ErrorBody"),
 	"413": JSONResponse("The body is too large.", "ErrorBody"),
+	"415": JSONResponse("The body has an unknown Content-Encoding: send it plain, or with gzip or deflate.", "ErrorBody"),
 	"422": unprocessableResponse("Bad input: a list of problems with place and code. Or a text, if the current state does not allow the request."),
 	"429": JSONResponse("Too many requests; see Retry-After.", "ErrorBody"),
 	"500": JSONResponse("Internal error; find it in the log by the answer's X-Request-Id.", "ErrorBody"),
@@ -79,6 +82,54 @@ func documentErrors(op *huma.Operation) {
 	own := op.Responses
 	op.Responses = maps.Clone(refusals)
 	maps.Copy(op.Responses, own)
+}
+
+// CodesExtension is the name of the extension of an operation with the codes of its
+// refusals, besides those of the statuses.
+const CodesExtension = "x-error-codes"
+
+// refusalCodes returns the codes of single refusals that the operation may answer.
+func (rt Route) refusalCodes() []string {
+	codes := slices.DeleteFunc(slices.Clone(rt.codes), func(code string) bool { return !fault.IsSpecific(code) })
+	if rt.create {
+		codes = append(codes, "idempotency_answer_lost", "idempotency_key_reused", "idempotency_key_running")
+	}
+	if rt.op.Method != http.MethodGet {
+		codes = append(codes, "outcome_unknown")
+	}
+	slices.Sort(codes)
+	return slices.Compact(codes)
+}
+
+// mayAnswer reports whether a code of the route has the status.
+func (rt Route) mayAnswer(status int) bool {
+	return slices.ContainsFunc(slices.Concat(rt.codes, rt.refusalCodes()), func(code string) bool {
+		c, _ := fault.FindCode(code)
+		return slices.Contains(c.Statuses(), status)
+	})
+}
+
+// removeImpossible removes the error responses that the operation cannot have. Those of
+// bodies need a body, and those of input need input. A conflict needs a code.
+func (rt Route) removeImpossible(item *huma.PathItem) {
+	for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
+		if op == nil || op.Method != rt.op.Method {
+			continue
+		}
+		remove := func(status int) {
+			if own := rt.op.Responses[strconv.Itoa(status)]; own == nil && !rt.mayAnswer(status) {
+				delete(op.Responses, strconv.Itoa(status))
+			}
+		}
+		remove(http.StatusConflict)
+		if op.RequestBody == nil {
+			remove(http.StatusRequestEntityTooLarge)
+			remove(http.StatusUnsupportedMediaType)
+			if len(op.Parameters) == 0 {
+				remove(http.StatusUnprocessableEntity)
+			}
+		}
+	}
 }
 
 // documentHeaders adds headers to the answer of an operation.

@@ -5,11 +5,13 @@ import (
 	"net/http"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
 
+	"hale/internal/platform/fault"
 	"hale/internal/platform/teams"
 )
 
@@ -37,6 +39,7 @@ type Route struct {
 	tagged   bool                   // the answer has an ETag
 	current  CurrentVersion         // of the record that it changes; nil for no conditions
 	events   []string               // types that it may cause
+	codes    []string               // of its refusals
 	add      func(a *API, r chi.Router, op huma.Operation)
 }
 
@@ -126,6 +129,19 @@ func (rt Route) Sensitive() Route { rt.withheld = true; return rt }
 // may cause. * stands for any text in a type. An operation without it causes none.
 func (rt Route) Announces(types ...string) Route { rt.events = types; return rt }
 
+// Refuses lists the codes of refusals that the operation may answer and that few others
+// do. Creates and a method other than GET add the codes that they bring. An operation with
+// another reason for 409 lists conflict.
+func (rt Route) Refuses(codes ...string) Route {
+	for _, code := range codes {
+		if _, known := fault.FindCode(code); !known {
+			panic("api: package fault has no code " + code)
+		}
+	}
+	rt.codes = slices.Concat(rt.codes, codes)
+	return rt
+}
+
 // Raw leaves the parsing of the body to the handler and allows MaxPush bytes.
 func (rt Route) Raw() Route { rt.rawBody = true; return rt }
 
@@ -189,6 +205,12 @@ func (rt Route) register(a *API, r chi.Router) {
 		}
 		op.Extensions["x-events"] = rt.events
 	}
+	if codes := rt.refusalCodes(); len(codes) > 0 {
+		if op.Extensions == nil {
+			op.Extensions = map[string]any{}
+		}
+		op.Extensions[CodesExtension] = codes
+	}
 	a.currents[op.Method+" "+op.Path], a.tagged[op.Method+" "+op.Path] = rt.current, rt.tagged
 	documentErrors(&op)
 	rt.documentVersions(&op)
@@ -196,6 +218,7 @@ func (rt Route) register(a *API, r chi.Router) {
 		documentHeaders(&op, rt.headers)
 	}
 	rt.add(a, r, op)
+	rt.removeImpossible(a.OpenAPI().Paths[op.Path])
 }
 
 // OwnData lets the phone of a user call the operation for that user; see ownDataOnly.

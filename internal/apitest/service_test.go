@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"hale/internal/api/codetest"
 	"hale/internal/app"
 	"hale/internal/app/apptest"
 	"hale/internal/labs/networks"
@@ -87,6 +88,9 @@ func (s *service) send(t fataler, r request, key string) answer {
 		t.Fatalf("%v: reading the answer: %v", r, err)
 	}
 	got := answer{res.StatusCode, res.Header, text}
+	if err := codetest.Check(s.Handler(), r.method, r.path, text); err != nil {
+		t.Fatalf("%v\n%v\nanswer: %.1500s", r, err, text)
+	}
 	if s.doc == nil { // the document itself
 		return got
 	}

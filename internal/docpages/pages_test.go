@@ -269,3 +269,53 @@ func TestDocsCurlRuns(t *testing.T) {
 		}
 	}
 }
+
+// The page of an operation begins its errors with the codes that it declares. It has no row
+// of a status that it cannot have.
+func TestErrorsOfOperations(t *testing.T) {
+	a := apptest.Start(t, storetest.NewSQLite(t))
+	var doc struct {
+		Paths map[string]map[string]struct {
+			OperationID string
+			Codes       []string `json:"x-error-codes"`
+			Responses   map[string]any
+		}
+	}
+	if _, text := get(t, a.URL()+"/openapi.json"); json.Unmarshal([]byte(text), &doc) != nil {
+		t.Fatal("the document cannot be read")
+	}
+	pages := map[string]string{}
+	for _, item := range doc.Paths {
+		for _, o := range item {
+			_, page := get(t, a.URL()+"/docs/operations/"+o.OperationID)
+			pages[o.OperationID] = page
+			general := strings.Index(page, "<code>unauthenticated</code>")
+			for _, code := range o.Codes {
+				if at := strings.Index(page, "<code>"+code+"</code></td><td>"); at < 0 || at > general {
+					t.Errorf("the page of %s does not begin its errors with %s", o.OperationID, code)
+				}
+			}
+			for _, status := range []string{"409", "412", "413", "415", "422"} {
+				if has := strings.Contains(page, "<tr><td>"+status); has != (o.Responses[status] != nil) {
+					t.Errorf("the page of %s has status %s: %v", o.OperationID, status, has)
+				}
+			}
+		}
+	}
+	for id, wanted := range map[string][]string{
+		"createUser":      {"<td>400, 409</td><td><code>client_user_id_taken</code>", "<td>415</td>"},
+		"createOrder":     {"<code>method_not_offered</code>", "<code>minor_not_allowed</code>", "<code>activate_by_past</code>", "<code>both_id_kinds</code>"},
+		"getTeamSettings": {"<td>401</td>"},
+	} {
+		for _, w := range wanted {
+			if !strings.Contains(pages[id], w) {
+				t.Errorf("the page of %s lacks %s", id, w)
+			}
+		}
+	}
+	for _, status := range []string{"409", "412", "413", "415", "422"} {
+		if strings.Contains(pages["getTeamSettings"], "<tr><td>"+status) {
+			t.Errorf("the page of getTeamSettings has status %s", status)
+		}
+	}
+}

@@ -13,6 +13,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/yuin/goldmark/ast"
 	extast "github.com/yuin/goldmark/extension/ast"
+
+	"hale/internal/platform/fault"
 )
 
 // operationGroup is a task of the reference and the operations for it.
@@ -64,6 +66,7 @@ type operation struct {
 	Body             []field
 	BodyRequired     bool
 	Answers          []answer
+	Refusals         []errorCode // codes of single refusals that it may answer
 	Errors           []failure
 	Events           []string // types that it may cause
 	Example          *exchange
@@ -187,6 +190,13 @@ func describe(doc *huma.OpenAPI, path string, op *huma.Operation) *operation {
 		o.Errors = append(o.Errors, failure{Status: status, Meaning: response.Description, Codes: codes, Remedy: remediesOfPages[status]})
 	}
 	o.Events, _ = op.Extensions["x-events"].([]string)
+	declared, _ := op.Extensions["x-error-codes"].([]string)
+	for _, c := range errorCodes() {
+		if slices.Contains(declared, c.Code) {
+			o.Refusals = append(o.Refusals, c)
+		}
+	}
+	slices.SortStableFunc(o.Refusals, func(a, b errorCode) int { return cmp.Compare(a.Status, b.Status) })
 	o.Example = exampleOf(op.Method + " " + path)
 	return o
 }
@@ -398,11 +408,11 @@ func limitsOf(doc *huma.OpenAPI, s *huma.Schema) string {
 	return strings.Join(all, "; ")
 }
 
-// errorCode is a row of the table of codes in docs/errors.md.
+// errorCode is a row of the tables of codes in docs/errors.md.
 type errorCode struct{ Code, Status, Cause, Remedy string }
 
-// errorCodes reads the codes of statuses from the guide about errors, so that the guide
-// and the reference say the same.
+// errorCodes reads the codes from the guide about errors, so that the guide and the
+// reference say the same. A test compares the guide with package fault.
 var errorCodes = sync.OnceValue(func() []errorCode {
 	guide, ok := FindGuide("errors")
 	if !ok {
@@ -429,10 +439,10 @@ func cellsOf(row ast.Node, source []byte) (cells []string) {
 	return cells
 }
 
-// codesOf returns the codes of a status.
+// codesOf returns the codes of a status, without those of single refusals.
 func codesOf(status string) (codes []errorCode) {
 	for _, c := range errorCodes() {
-		if c.Status == status {
+		if c.Status == status && !fault.IsSpecific(c.Code) {
 			codes = append(codes, c)
 		}
 	}

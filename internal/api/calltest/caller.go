@@ -19,6 +19,7 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/api"
+	"hale/internal/api/codetest"
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/store"
@@ -59,8 +60,17 @@ func (c *Caller) Do(method, path, body string) (int, string) {
 	c.T.Helper()
 	r := httptest.NewRequestWithContext(c.T.Context(), method, path, strings.NewReader(body))
 	r.Header.Set("x-service-api-key", c.Key)
+	return c.serve(r)
+}
+
+// serve sends a request, and checks that the operation declares the code of a refusal.
+func (c *Caller) serve(r *http.Request) (int, string) {
+	c.T.Helper()
 	w := httptest.NewRecorder()
 	c.API.ServeHTTP(w, r)
+	if err := codetest.Check(c.API, r.Method, r.URL.Path, w.Body.Bytes()); err != nil {
+		c.T.Error(err)
+	}
 	return w.Code, w.Body.String()
 }
 
@@ -148,9 +158,7 @@ func (c *Caller) SendWithIdempotencyKey(key, path, body string) (int, string) {
 	r := httptest.NewRequestWithContext(c.T.Context(), http.MethodPost, path, strings.NewReader(body))
 	r.Header.Set("x-service-api-key", c.Key)
 	r.Header.Set("Idempotency-Key", key)
-	w := httptest.NewRecorder()
-	c.API.ServeHTTP(w, r)
-	return w.Code, w.Body.String()
+	return c.serve(r)
 }
 
 // NewCallerOf starts an API on SQLite at noon of 1 March 2026.

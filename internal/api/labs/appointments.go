@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 
@@ -29,19 +30,19 @@ func (h *Handlers) appointmentRoutes() []api.Route {
 	)
 	return []api.Route{
 		api.Get("/v3/order/{order_id}/psc/info", h.orderPSCInfo, "List the patient service centers near an order's patient"),
-		api.Post("/v3/order/phlebotomy/appointment/availability", h.phlebotomyAvailability, "List times for a phlebotomist's visit to an address").Sensitive(),
+		api.Post("/v3/order/phlebotomy/appointment/availability", h.phlebotomyAvailability, "List times for a phlebotomist's visit to an address").Sensitive().Refuses(slices.Concat(slotCodes, []string{"zip_state"})...),
 		api.Get("/v3/order/phlebotomy/appointment/cancellation-reasons", h.phlebotomyReasons, "List the reasons for cancelling a phlebotomy appointment"),
 		api.Get(visit, h.getPhlebotomyAppointment, "Get an order's phlebotomy appointment"),
-		api.Post(visit+"/book", h.bookPhlebotomy, "Book a phlebotomy appointment").Creates().Sensitive().Conditional(orderVersion).Announces("labtest.appointment.*", "labtest.order.updated"),
-		api.Post(visit+"/request", h.requestPhlebotomy, "Request a phlebotomy appointment whose time is agreed later").Creates().Sensitive().Conditional(orderVersion).Announces("labtest.appointment.*", "labtest.order.updated"),
-		api.Patch(visit+"/reschedule", h.reschedulePhlebotomy, "Move a phlebotomy appointment to another time").Sensitive().Conditional(orderVersion).Announces("labtest.appointment.updated", "labtest.order.updated"),
-		api.Patch(visit+"/cancel", h.cancelPhlebotomy, "Cancel a phlebotomy appointment").Sensitive().Conditional(orderVersion).Announces("labtest.appointment.updated", "labtest.order.updated"),
-		api.Post("/v3/order/psc/appointment/availability", h.pscAvailability, "List free times at patient service centers"),
+		api.Post(visit+"/book", h.bookPhlebotomy, "Book a phlebotomy appointment").Creates().Sensitive().Conditional(orderVersion).Announces("labtest.appointment.*", "labtest.order.updated").Refuses(slices.Concat(bookingCodes, newVisitCodes, []string{"async_confirmation_disabled", "patient_under_age"})...),
+		api.Post(visit+"/request", h.requestPhlebotomy, "Request a phlebotomy appointment whose time is agreed later").Creates().Sensitive().Conditional(orderVersion).Announces("labtest.appointment.*", "labtest.order.updated").Refuses(slices.Concat(orderStateCodes, newVisitCodes, []string{"not_served", "patient_under_age", "provider_no_answer", "provider_refused", "scheduling_disabled", "slot_taken", "zip_state"})...),
+		api.Patch(visit+"/reschedule", h.reschedulePhlebotomy, "Move a phlebotomy appointment to another time").Sensitive().Conditional(orderVersion).Announces("labtest.appointment.updated", "labtest.order.updated").Refuses(slices.Concat(bookingCodes, []string{"conflict", "not_reschedulable", "patient_under_age"})...),
+		api.Patch(visit+"/cancel", h.cancelPhlebotomy, "Cancel a phlebotomy appointment").Sensitive().Conditional(orderVersion).Announces("labtest.appointment.updated", "labtest.order.updated").Refuses(cancelCodes...),
+		api.Post("/v3/order/psc/appointment/availability", h.pscAvailability, "List free times at patient service centers").Refuses(slices.Concat(slotCodes, []string{"radius_missing", "site_codes_or_zip_code", "site_unknown", "too_many_site_codes"})...),
 		api.Get("/v3/order/psc/appointment/cancellation-reasons", h.pscReasons, "List the reasons for cancelling an appointment at a service center"),
 		api.Get(center, h.getPSCAppointment, "Get an order's appointment at a service center"),
-		api.Post(center+"/book", h.bookPSC, "Book an appointment at a service center").Creates().Sensitive().Conditional(orderVersion).Announces("labtest.appointment.*", "labtest.order.updated"),
-		api.Patch(center+"/reschedule", h.reschedulePSC, "Move an appointment at a service center to another time").Sensitive().Conditional(orderVersion).Announces("labtest.appointment.updated", "labtest.order.updated"),
-		api.Patch(center+"/cancel", h.cancelPSC, "Cancel an appointment at a service center").Sensitive().Conditional(orderVersion).Announces("labtest.appointment.updated", "labtest.order.updated"),
+		api.Post(center+"/book", h.bookPSC, "Book an appointment at a service center").Creates().Sensitive().Conditional(orderVersion).Announces("labtest.appointment.*", "labtest.order.updated").Refuses(slices.Concat(bookingCodes, newVisitCodes, []string{"async_confirmation_disabled", "site_unknown"})...),
+		api.Patch(center+"/reschedule", h.reschedulePSC, "Move an appointment at a service center to another time").Sensitive().Conditional(orderVersion).Announces("labtest.appointment.updated", "labtest.order.updated").Refuses(slices.Concat(bookingCodes, []string{"conflict", "not_reschedulable", "site_unknown"})...),
+		api.Patch(center+"/cancel", h.cancelPSC, "Cancel an appointment at a service center").Sensitive().Conditional(orderVersion).Announces("labtest.appointment.updated", "labtest.order.updated").Refuses(cancelCodes...),
 		api.Get("/v2/team/appointment_settings", h.getAppointmentSettings, "Get your settings for appointments").Tag("order"),
 		api.Patch("/v2/team/appointment_settings", h.setAppointmentSettings, "Change your settings for appointments").Tag("order"),
 	}
@@ -288,7 +289,7 @@ func (h *Handlers) orderPSCInfo(ctx context.Context, c api.Caller, in *orderPSCI
 // appointmentSettings are a team's settings for appointments, which the reference
 // changes for its customers.
 type appointmentSettings struct {
-	Scheduling        bool `json:"scheduling_enabled" doc:"Whether bookings are possible. If false, they are refused with 503."`
+	Scheduling        bool `json:"scheduling_enabled" doc:"Whether bookings are possible. If false, they are refused with 503 and scheduling_disabled."`
 	BeforeRequisition bool `json:"booking_before_requisition_enabled" doc:"Orders without a requisition can have appointments, which wait for the requisition."`
 	AsyncConfirmation bool `json:"async_confirmation_enabled" doc:"Bookings at service centers may ask for async_confirmation."`
 	SonoraQuest       bool `json:"sonora_quest_enabled" doc:"Whether bookings at the Arizona laboratory are possible. If false, they are refused with 403."`

@@ -22,7 +22,7 @@ import (
 func (h *Handlers) documentRoutes() []api.Route {
 	return []api.Route{
 		writesPDF(api.Get("/v3/order/{order_id}/requisition/pdf", h.requisitionPDF, "Get an order's requisition")),
-		writesPDF(api.Get("/v3/order/{order_id}/labels/pdf", h.labelsPDF, "Get labels for an order's samples")),
+		writesPDF(api.Get("/v3/order/{order_id}/labels/pdf", h.labelsPDF, "Get labels for an order's samples").Refuses("order_cancelled")),
 		writesPDF(api.Get("/v3/order/{order_id}/abn_pdf", h.noticePDF, "Get the notice that the insurance of an order may not pay")),
 		writesPDF(api.Get("/v3/order/{order_id}/collection_instruction_pdf", h.orderInstructionsPDF, "Get the collection instructions of an order")),
 		writesPDF(api.Get("/v3/lab_test/{lab_test_id}/collection_instruction_pdf", h.testInstructionsPDF, "Get the collection instructions of a lab test").Tag("lab_tests")),

@@ -20,8 +20,8 @@ import (
 
 func (h *Handlers) fulfilmentRoutes() []api.Route {
 	return []api.Route{
-		api.Post("/v3/order/{order_id}/fulfilment", h.recordFulfilment, "Record a step of a test kit or a visit that your staff arranged").Creates().Sensitive().Conditional(orderVersion).Announces("labtest.order.updated", "labtest.appointment.*"),
-		api.Post("/v3/fulfilment/{partner}", h.takePartnerReport, "Record a step from a signed report of a fulfilment partner").Open().Sensitive().Announces("labtest.order.updated", "labtest.appointment.*"),
+		api.Post("/v3/order/{order_id}/fulfilment", h.recordFulfilment, "Record a step of a test kit or a visit that your staff arranged").Creates().Sensitive().Conditional(orderVersion).Announces("labtest.order.updated", "labtest.appointment.*").Refuses(stepCodes...),
+		api.Post("/v3/fulfilment/{partner}", h.takePartnerReport, "Record a step from a signed report of a fulfilment partner").Open().Sensitive().Announces("labtest.order.updated", "labtest.appointment.*").Refuses(stepCodes...),
 	}
 }
 

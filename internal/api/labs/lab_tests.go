@@ -15,10 +15,10 @@ import (
 func (h *Handlers) labTestRoutes() []api.Route {
 	return []api.Route{
 		api.Get("/v3/lab_tests", h.listAllLabTests, "List your lab tests").Deprecated(),
-		api.Post("/v3/lab_tests", h.createLabTest, "Create a lab test from markers; it requires approval").Creates(),
-		api.Get("/v3/lab_tests/{lab_test_id}", h.getLabTest, "Get a lab test"),
+		api.Post("/v3/lab_tests", h.createLabTest, "Create a lab test from markers; it requires approval").Creates().Refuses(createLabTestCodes...),
+		api.Get("/v3/lab_tests/{lab_test_id}", h.getLabTest, "Get a lab test").Refuses("unknown_lab_account"),
 		api.Patch("/v3/lab_tests/{lab_test_id}", h.patchLabTest, "Rename, archive or unarchive a lab test"),
-		api.Get("/v3/lab_test", h.listLabTests, "List your lab tests, page by page"),
+		api.Get("/v3/lab_test", h.listLabTests, "List your lab tests, page by page").Refuses("unknown_lab_account"),
 	}
 }
 

@@ -27,16 +27,16 @@ import (
 
 func (h *Handlers) orderRoutes() []api.Route {
 	return []api.Route{
-		api.Post("/v3/order", h.createOrder, "Order a test").Creates().Sensitive().Describe(h.readForTrial).Announces("labtest.order.created", "labtest.order.updated"),
-		api.Post("/v3/order/create", h.createOrderToo, "Order a test; the same as POST /v3/order").Creates().Sensitive().Describe(h.readForTrial).Announces("labtest.order.created", "labtest.order.updated"),
-		api.Post("/v3/order/import", h.importOrder, "Import an order that the lab already has").Creates().Sensitive().Announces("labtest.order.created", "labtest.order.updated"),
-		api.Post("/v3/order/testkit", h.createTestkitOrder, "Order a test kit that is registered later").Creates().Sensitive().Announces("labtest.order.created", "labtest.order.updated"),
-		api.Post("/v3/order/testkit/register", h.registerTestkit, "Register a test kit for a patient").Creates().Sensitive().Announces("labtest.order.updated"),
+		api.Post("/v3/order", h.createOrder, "Order a test").Creates().Sensitive().Describe(h.readForTrial).Announces("labtest.order.created", "labtest.order.updated").Refuses(createOrderCodes...),
+		api.Post("/v3/order/create", h.createOrderToo, "Order a test; the same as POST /v3/order").Creates().Sensitive().Describe(h.readForTrial).Announces("labtest.order.created", "labtest.order.updated").Refuses(createOrderCodes...),
+		api.Post("/v3/order/import", h.importOrder, "Import an order that the lab already has").Creates().Sensitive().Announces("labtest.order.created", "labtest.order.updated").Refuses(importOrderCodes...),
+		api.Post("/v3/order/testkit", h.createTestkitOrder, "Order a test kit that is registered later").Creates().Sensitive().Announces("labtest.order.created", "labtest.order.updated").Refuses(createKitCodes...),
+		api.Post("/v3/order/testkit/register", h.registerTestkit, "Register a test kit for a patient").Creates().Sensitive().Announces("labtest.order.updated").Refuses(registerKitCodes...),
 		api.Post("/v3/order/resend_events", h.resendOrderEvents, "Send the latest events of orders again"),
 		api.Get("/v3/order/{order_id}", h.getOrder, "Get an order"),
-		api.Patch("/v3/order/{order_id}", h.rescheduleOrder, "Move or clear the day on which a scheduled order starts").Conditional(orderVersion).Announces("labtest.order.updated"),
+		api.Patch("/v3/order/{order_id}", h.rescheduleOrder, "Move or clear the day on which a scheduled order starts").Conditional(orderVersion).Announces("labtest.order.updated").Refuses("activate_by_past", "order_not_scheduled", "order_not_waiting"),
 		api.Post("/v3/order/{order_id}/cancel", h.cancelOrder, "Cancel an order").Conditional(orderVersion).Announces("labtest.order.updated", "labtest.appointment.updated"),
-		api.Post("/v3/order/{order_id}/recreate", h.recreateOrder, "Replace an order that went to the wrong lab").Creates().Sensitive().Conditional(orderVersion).Announces("labtest.order.created", "labtest.order.updated", "labtest.appointment.updated"),
+		api.Post("/v3/order/{order_id}/recreate", h.recreateOrder, "Replace an order that went to the wrong lab").Creates().Sensitive().Conditional(orderVersion).Announces("labtest.order.created", "labtest.order.updated", "labtest.appointment.updated").Refuses(recreateOrderCodes...),
 		api.Patch("/v3/order/{order_id}/draw_completed", h.completeDraw, "Record that the sample of an on-site order was drawn").Conditional(orderVersion).Announces("labtest.order.updated"),
 		api.Get("/v3/order/{order_id}/communication_settings", h.orderCommunication, "Get whether the patient gets text messages about an order"),
 		api.Patch("/v3/order/{order_id}/communication_settings", h.setOrderCommunication, "Turn text messages about an order on or off").Conditional(orderVersion),

@@ -19,8 +19,8 @@ import (
 
 func (h *Handlers) placeRoutes() []api.Route {
 	return []api.Route{
-		api.Get("/v3/order/psc/info", h.pscInfo, "List a lab's patient service centers near a ZIP code"),
-		api.Get("/v3/order/area/info", h.areaInfo, "Get the services in a ZIP code: phlebotomy at home, and service centers by lab"),
+		api.Get("/v3/order/psc/info", h.pscInfo, "List a lab's patient service centers near a ZIP code").Refuses("lab_account_not_active", "lab_account_other_lab", "unknown_lab_account"),
+		api.Get("/v3/order/area/info", h.areaInfo, "Get the services in a ZIP code: phlebotomy at home, and service centers by lab").Refuses("unknown_lab_account"),
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 func (h *Handlers) practiceRoutes() []api.Route {
 	return []api.Route{
 		api.Get("/v2/team/practice", h.listPractices, "List the clinics under which your team orders").Tag("order"),
-		api.Put("/v2/team/practice", h.setPractice, "Set the clinic under which your team orders").Tag("order"),
+		api.Put("/v2/team/practice", h.setPractice, "Set the clinic under which your team orders").Tag("order").Refuses("unknown_lab_account"),
 		api.Delete("/v2/team/practice", h.removePractice, "Remove a clinic under which your team orders").Tag("order"),
 	}
 }

@@ -30,7 +30,7 @@ func (h *Handlers) resultRoutes() []api.Route {
 		api.Get("/v3/order/{order_id}/result/revisions", h.listResultRevisions, "List the versions of an order's results, oldest first"),
 		writesPDF(api.Get("/v3/order/{order_id}/result/pdf", h.getResultPDF, "Get the laboratory's report as a PDF")),
 		api.Get("/v3/order_transaction/{transaction_id}/result", h.getTransactionResults, "Get the combined results of all orders of a transaction").Tag("order"),
-		writesPDF(api.Get("/v3/order_transaction/{transaction_id}/result/pdf", h.getTransactionResultPDF, "Get the combined reports of all orders of a transaction as a PDF").Tag("order")),
+		writesPDF(api.Get("/v3/order_transaction/{transaction_id}/result/pdf", h.getTransactionResultPDF, "Get the combined reports of all orders of a transaction as a PDF").Tag("order").Refuses("conflict")),
 		writesFHIR(api.Get("/v3/order/{order_id}/fhir", h.getOrderFHIR, "Get an order and its results as a FHIR R4 bundle")),
 	}
 }

@@ -30,7 +30,7 @@ func (h *Handlers) unmatchedRoutes() []api.Route {
 		api.Post("/v3/unmatched_result/{raw_result_id}/accept", h.acceptUnmatchedResult, "Assign an unmatched result to an order").Creates().Sensitive().Announces("labtest.match_review.updated", "labtest.order.*", "labtest.result.critical", "labtest.critical_result.closed"),
 		api.Post("/v3/unmatched_result/{raw_result_id}/resolve", h.resolveUnmatchedResult, "Reject an unmatched result, or leave the decision to the operators").Creates().Sensitive().Announces("labtest.match_review.updated", "labtest.critical_result.closed"),
 		api.Get("/v3/unmatched_result_test/case", h.listUnmatchedCases, "List the cases of unmatched results that can be rehearsed"),
-		api.Post("/v3/unmatched_result_test", h.createUnmatchedTest, "Rehearse an unmatched result, in the sandbox").Status(202).Announces(laboratoryEvents...),
+		api.Post("/v3/unmatched_result_test", h.createUnmatchedTest, "Rehearse an unmatched result, in the sandbox").Status(202).Announces(laboratoryEvents...).Refuses("conflict"),
 		api.Get("/v3/unmatched_result_test/{run_id}", h.getUnmatchedTest, "Get a rehearsal"),
 	}
 }

@@ -24,12 +24,12 @@ import (
 
 func (h *Handlers) userRoutes() []api.Route {
 	return []api.Route{
-		api.Post("/v2/user", h.createUser, "Create a user").Creates().Sensitive().Announces("user.created"),
+		api.Post("/v2/user", h.createUser, "Create a user").Creates().Sensitive().Announces("user.created").Refuses("client_user_id_taken"),
 		api.Get("/v2/user", h.listUsers, "List users, newest first"),
 		api.Get("/v2/user/resolve/{client_user_id}", h.resolveUser, "Find a user by your own reference"),
-		api.Post("/v2/user/undo_delete", h.undoDeleteUser, "Restore a user deleted within the last 7 days").Sensitive().Announces("user.restored"),
+		api.Post("/v2/user/undo_delete", h.undoDeleteUser, "Restore a user deleted within the last 7 days").Sensitive().Announces("user.restored").Refuses("conflict"),
 		api.Get("/v2/user/{user_id}", h.getUser, "Get a user"),
-		api.Patch("/v2/user/{user_id}", h.patchUser, "Change a user").Sensitive().Conditional(UserVersion).Announces("user.updated"),
+		api.Patch("/v2/user/{user_id}", h.patchUser, "Change a user").Sensitive().Conditional(UserVersion).Announces("user.updated").Refuses("client_user_id_taken"),
 		api.Delete("/v2/user/{user_id}", h.deleteUser, "Delete a user; its data is erased after 7 days").Conditional(UserVersion).Announces("user.deleted", "provider.connection.deleted"),
 		api.Get("/v2/team/users/search", h.searchUsers, "Search users by id, client_user_id or name").Tag("user"),
 	}

@@ -15,7 +15,7 @@ func (h *Handlers) jobRoutes() []api.Route {
 	return []api.Route{
 		api.Get("/v2/jobs", h.listJobs, "List a team's background jobs, newest first"),
 		api.Get("/v2/jobs/{job_id}", h.getJob, "Get a background job"),
-		api.Post("/v2/jobs/{job_id}/cancel", h.cancelJob, "Cancel a job; its completed work remains"),
+		api.Post("/v2/jobs/{job_id}/cancel", h.cancelJob, "Cancel a job; its completed work remains").Refuses("conflict"),
 	}
 }
 

@@ -29,7 +29,7 @@ func (h *Handlers) webhookLogRoutes() []api.Route {
 		api.Post("/v2/webhooks/{webhook_id}/replay", h.replay, "Resend one message, or a range of event numbers").Creates(),
 		api.Post("/v2/webhooks/{webhook_id}/recover", h.recoverFailed, "Resend failed and held messages since a time").Creates(),
 		api.Get("/v2/webhooks/{webhook_id}/reconcile", h.reconcile, "Report the state of every event in a range of numbers"),
-		api.Post("/v2/webhooks/{webhook_id}/example", h.sendExample, "Post an example of an event type now, and return the answer"),
+		api.Post("/v2/webhooks/{webhook_id}/example", h.sendExample, "Post an example of an event type now, and return the answer").Refuses("outgoing_paused"),
 	}
 }
 

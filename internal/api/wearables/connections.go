@@ -144,7 +144,7 @@ func (o *refreshOut) fail(why, code string) {
 }
 
 func (h *Handlers) connectRoutes() []api.Route {
-	rt := api.Post("/v2/link/provider/manual/{provider}", h.connectPhone, "Connect a user to a provider whose data a phone sends").Creates().OwnData().Announces("provider.connection.created", "provider.connection.updated")
+	rt := api.Post("/v2/link/provider/manual/{provider}", h.connectPhone, "Connect a user to a provider whose data a phone sends").Creates().OwnData().Announces("provider.connection.created", "provider.connection.updated").Refuses("connection_paused")
 	return []api.Route{rt.Describe(func(op *huma.Operation) {
 		op.Description += " Data that is sent connects the user by itself. This operation is for apps that ask the person first. " +
 			"If the user is connected already, nothing changes and no event is sent."

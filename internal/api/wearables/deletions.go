@@ -18,7 +18,7 @@ import (
 func (h *Handlers) deletionRoutes() []api.Route {
 	return []api.Route{
 		api.Delete("/v2/user/{user_id}/data", h.deleteData, "Delete a user's wearable data by filters, at least one").OwnData().Tag("user").KnownParameters().Announces(dataEvents...),
-		api.Delete("/v2/user/{user_id}/imports/{import_id}/data", h.undoImport, "Undo an import: delete its new data, and restore the data that it replaced").Tag("imports").Announces(dataEvents...),
+		api.Delete("/v2/user/{user_id}/imports/{import_id}/data", h.undoImport, "Undo an import: delete its new data, and restore the data that it replaced").Tag("imports").Announces(dataEvents...).Refuses("conflict"),
 		api.Get("/v2/user/{user_id}/data/deletions/{deletion_id}", h.getDeletion, "Get a deletion and its counts").Tag("user"),
 	}
 }

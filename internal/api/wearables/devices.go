@@ -19,7 +19,7 @@ func (h *Handlers) deviceRoutes() []api.Route {
 	return []api.Route{
 		api.Get("/v2/user/{user_id}/device", h.listDevices, "List the devices that recorded a user's data").OwnData(),
 		api.Get("/v2/user/{user_id}/device/{device_id}", h.getDevice, "Get a device").OwnData(),
-		api.Post("/v2/user/{user_id}/device", h.tellDevice, "Register a device of a user").Creates().OwnData().Announces("provider.device.*", "provider.connection.created"),
+		api.Post("/v2/user/{user_id}/device", h.tellDevice, "Register a device of a user").Creates().OwnData().Announces("provider.device.*", "provider.connection.created").Refuses("connection_paused"),
 	}
 }
 

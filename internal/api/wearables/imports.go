@@ -24,7 +24,7 @@ func (h *Handlers) importRoutes() []api.Route {
 		api.Stream(http.MethodPost, "/v2/user/{user_id}/imports", h.createImport, "Import an export of health data", describeUpload).Creates().Announces(pushEvents...),
 		api.Get("/v2/user/{user_id}/imports", h.listImports, "List a user's imports").Tag("imports"),
 		api.Get("/v2/user/{user_id}/imports/{import_id}", h.getImport, "Get an import").Tag("imports"),
-		api.Delete("/v2/user/{user_id}/imports/{import_id}", h.cancelImport, "Cancel an import; stored data remains").Tag("imports"),
+		api.Delete("/v2/user/{user_id}/imports/{import_id}", h.cancelImport, "Cancel an import; stored data remains").Tag("imports").Refuses("conflict"),
 	}
 }
 
@@ -246,8 +246,8 @@ func (h *Handlers) partialRoutes() []api.Route {
 	return []api.Route{
 		api.Post("/v2/user/{user_id}/uploads", h.beginUpload, "Begin an upload in parts, or resume an interrupted one").Creates().Status(http.StatusCreated).Tag("imports"),
 		api.Get("/v2/user/{user_id}/uploads/{upload_id}", h.getUpload, "Get the state of an upload").Tag("imports"),
-		api.Stream(http.MethodPatch, "/v2/user/{user_id}/uploads/{upload_id}", h.appendUpload, "Send a part of a file", describePart).Announces(pushEvents...),
-		api.Delete("/v2/user/{user_id}/uploads/{upload_id}", h.abandonUpload, "Abandon an upload").Tag("imports"),
+		api.Stream(http.MethodPatch, "/v2/user/{user_id}/uploads/{upload_id}", h.appendUpload, "Send a part of a file", describePart).Announces(pushEvents...).Refuses("conflict"),
+		api.Delete("/v2/user/{user_id}/uploads/{upload_id}", h.abandonUpload, "Abandon an upload").Tag("imports").Refuses("conflict"),
 	}
 }
 

@@ -21,7 +21,7 @@ func (h *Handlers) shiftRoutes() []api.Route {
 	return []api.Route{
 		api.Post("/v2/user/{user_id}/data/shifts", h.shiftData, "Move the data of a source with a wrong clock").Tag("user").Announces(dataEvents...),
 		api.Get("/v2/user/{user_id}/data/shifts", h.listShifts, "List the shifts of a user's data, newest first").Tag("user"),
-		api.Delete("/v2/user/{user_id}/data/shifts/{shift_id}", h.reverseShift, "Reverse a shift").Tag("user").Announces(dataEvents...),
+		api.Delete("/v2/user/{user_id}/data/shifts/{shift_id}", h.reverseShift, "Reverse a shift").Tag("user").Announces(dataEvents...).Refuses("conflict"),
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"hale/internal/api/codetest"
 	"hale/internal/app"
 	"hale/internal/labs/reports"
 	"hale/internal/labs/reports/extract"
@@ -157,6 +158,9 @@ func (s *Service) Call(method, path, body string, headers ...string) (int, []byt
 	res := s.Do(method, path, body, headers...)
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
+	if err == nil {
+		err = codetest.Check(s.Handler(), method, path, text)
+	}
 	if err != nil {
 		s.t.Fatal(err)
 	}
