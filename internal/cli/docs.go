@@ -88,8 +88,12 @@ func (s *shell) showGuide(name string) error {
 const foundGuides = 10
 
 func (s *shell) searchGuides(words string) error {
-	hits := docpages.GuideIndex().Search(words)
+	index := docpages.GuideIndex()
+	hits := index.Search(words)
 	if len(hits) == 0 {
+		if near := index.Suggest(words); near != "" {
+			return withHint(fault.New(fault.NotFound, fmt.Sprintf("no guide contains %q", words)), "did you mean %s?", near)
+		}
 		return withHint(fault.New(fault.NotFound, fmt.Sprintf("no guide contains %q", words)), "try fewer or other words; hale docs lists the pages")
 	}
 	if s.format != formatTable {

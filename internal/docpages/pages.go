@@ -57,7 +57,9 @@ type page struct {
 	Title string
 	Part  string // guides or reference: the marked link of the head
 	Query string
-	Body  any
+	// Suggestion is a query with other words, for one without results.
+	Suggestion string
+	Body       any
 }
 
 var pageTemplates = parseTemplates("reference", "operation", "guides", "guide", "search", "missing")
@@ -161,7 +163,13 @@ func (s *site) showSearch(w http.ResponseWriter, r *http.Request) {
 	if len(query) > mostQuery {
 		query = strings.ToValidUTF8(query[:mostQuery], "")
 	}
-	s.write(w, http.StatusOK, "search", page{Title: "Search", Part: "search", Query: query, Body: s.index().Search(query)})
+	found := page{Title: "Search", Part: "search", Query: query}
+	if hits := s.index().Search(query); len(hits) > 0 {
+		found.Body = hits
+	} else {
+		found.Suggestion = s.index().Suggest(query)
+	}
+	s.write(w, http.StatusOK, "search", found)
 }
 
 // WantsHTML reports whether a request comes from a browser rather than a program.

@@ -181,6 +181,16 @@ func TestDocsSearch(t *testing.T) {
 			t.Errorf("%.40q is not escaped", odd)
 		}
 	}
+	for _, event := range []string{"labtest.order.updated", "daily.data.sleep.created"} {
+		text := search(event)
+		first := regexp.MustCompile(`<li><a href="([^"]*)"`).FindAllStringSubmatch(text, 2)
+		if len(first) < 2 || first[0][1] != "/docs/guides/events" || !strings.HasPrefix(first[1][1], "/docs/operations/") {
+			t.Errorf("a search for %s begins with %v", event, first)
+		}
+	}
+	if text := search("webhoks"); !strings.Contains(text, `Did you mean <a href="/docs/search?q=webhooks">`) {
+		t.Errorf("a search for webhoks suggests nothing: %s", text)
+	}
 	if text := search("qqqzzz"); !strings.Contains(text, "Nothing contains") {
 		t.Error("an empty result has no sentence")
 	}

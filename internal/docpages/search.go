@@ -2,6 +2,7 @@ package docpages
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -32,6 +33,7 @@ type entry struct {
 	names       []string // searches that mean exactly this entry
 	title, body []string // words
 	text        string
+	events      []string // patterns of the event types that the operation may cause
 }
 
 // Index finds words in guides and operations. It has a few hundred entries, so a search
@@ -64,7 +66,7 @@ func newIndex(r *reference) *Index {
 				hit: hit, text: strings.TrimSuffix(text, ". "),
 				names: []string{joinWords(o.ID), joinWords(o.Path), joinWords(o.Method + o.Path), joinWords(o.Title)},
 				title: wordsOf(o.Title + " " + o.Method + " " + o.Path + " " + o.ID + " " + spacedName(o.ID) + " " + g.Title),
-				body:  wordsOf(strings.Join(words, " ")),
+				body:  wordsOf(strings.Join(words, " ")), events: o.Events,
 			})
 		}
 	}
@@ -106,7 +108,8 @@ func (x *Index) addGuide(g *Guide) {
 const mostHits = 40
 
 // Search returns the best entries that contain every word of the query, in any form.
-// Without such an entry it returns those with most of the words.
+// Without such an entry it returns those with most of the words. The name of an event type
+// finds the guide about events, then the operations that cause the event.
 func (x *Index) Search(query string) []Hit {
 	wanted, whole := wordsOf(query), joinWords(query)
 	for i, w := range wanted {
@@ -124,6 +127,8 @@ func (x *Index) Search(query string) []Hit {
 	}
 	var found []scored
 	most := 1
+	event := strings.ToLower(strings.TrimSpace(query))
+	isEvent := slices.ContainsFunc(x.entries, func(e entry) bool { return e.causes(event) })
 	for i, e := range x.entries {
 		s := scored{at: i}
 		for _, w := range wanted {
@@ -134,6 +139,12 @@ func (x *Index) Search(query string) []Hit {
 		}
 		if slices.Contains(e.names, whole) {
 			s.score += 100
+		}
+		switch {
+		case e.causes(event):
+			s.score, s.words = s.score+200, len(wanted)
+		case isEvent && e.hit.Address == eventsGuide:
+			s.score, s.words = s.score+300, len(wanted)
 		}
 		if s.words > 0 {
 			found, most = append(found, s), max(most, s.words)
@@ -152,6 +163,64 @@ func (x *Index) Search(query string) []Hit {
 	}
 	return hits
 }
+
+// eventsGuide is the address of the guide about events.
+const eventsGuide = "/docs/guides/events"
+
+// causes reports whether the operation of the entry may cause an event.
+func (e *entry) causes(event string) bool {
+	return slices.ContainsFunc(e.events, func(pattern string) bool {
+		ok, err := path.Match(pattern, event)
+		return ok && err == nil
+	})
+}
+
+// Suggest returns a query whose unknown words are replaced by the nearest words of the
+// entries. It returns nothing if there is no such word.
+func (x *Index) Suggest(query string) string {
+	words := wordsOf(query)
+	words = words[:min(len(words), 12)]
+	changed := false
+	for i, w := range words {
+		if near := x.nearestWord(w); near != "" {
+			words[i], changed = near, changed || near != w
+		}
+	}
+	if !changed {
+		return ""
+	}
+	return strings.Join(words, " ")
+}
+
+// nearestWord returns the word of the entries that a reader may have meant. Of several, it
+// prefers a word of a title.
+func (x *Index) nearestWord(word string) (nearest string) {
+	most := max(len(word)/3, 1)
+	if len(word) < 3 || len(word) > longestWord {
+		return ""
+	}
+	best := 2*most + 2
+	try := func(candidate string, rank int) {
+		if len(candidate) < 3 || max(len(candidate)-len(word), len(word)-len(candidate)) > most {
+			return
+		}
+		if distance := editDistance(word, candidate); distance <= most && 2*distance+rank < best {
+			nearest, best = candidate, 2*distance+rank
+		}
+	}
+	for _, e := range x.entries {
+		for _, w := range e.title {
+			try(w, 0)
+		}
+		for _, w := range e.body {
+			try(w, 1)
+		}
+	}
+	return nearest
+}
+
+// longestWord is the length of the longest word of a query that is corrected.
+const longestWord = 40
 
 // points rates how well an entry fits a word: titles before texts, whole words before
 // beginnings, short texts before long ones.
