@@ -234,7 +234,7 @@ func (h *Handlers) convertCompendium(ctx context.Context, c api.Caller, in *conv
 func targetLab(found *catalogue.Catalogue, slug compendiumLabSlug) (catalogue.Lab, error) {
 	l, ok := found.LabBySlug(string(slug))
 	if !ok {
-		return catalogue.Lab{}, fault.New(fault.Refused, "The target lab is not in the catalogue").At("body", "target_lab")
+		return catalogue.Lab{}, fault.New(fault.Refused, "target_lab is not in the catalogue").At("body", "target_lab")
 	}
 	return l, nil
 }

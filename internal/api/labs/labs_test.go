@@ -112,9 +112,9 @@ func TestCreateChangeAndDeleteALabTest(t *testing.T) {
 	for _, x := range []struct{ old, new, words string }{
 		{`"provider_ids":["800009"]`, `"provider_ids":[]`, "exactly one of marker_ids and provider_ids"},
 		{`"marker_ids":null`, `"marker_ids":[1]`, "exactly one of"},
-		{`"labcorp"`, `"nowhere"`, "Lab does not exist"},
-		{`"labcorp"`, `"quest"`, "Marker does not exist"},
-		{`on_site_collection`, `testkit`, "Cannot set collection_method to TESTKIT"},
+		{`"labcorp"`, `"nowhere"`, "Lab does not exist: lab_slug"},
+		{`"labcorp"`, `"quest"`, "Marker does not exist: provider_ids[0]"},
+		{`on_site_collection`, `testkit`, "Cannot set method to TESTKIT"},
 	} {
 		c.Want(400, "POST", "/v3/lab_tests", strings.Replace(body, x.old, x.new, 1), x.words)
 	}
@@ -183,4 +183,17 @@ func TestCompendiumShapes(t *testing.T) {
 	c.Want(422, "POST", "/v3/compendium/convert", `{"target_lab":"quest"}`, "exactly one of")
 	c.Want(404, "POST", "/v3/compendium/convert", `{"target_lab":"quest","lab_test_id":"019f0000-0000-7000-8000-000000000000"}`)
 	c.Want(422, "POST", "/v3/compendium/search_orderable_tests", `{"target_lab":"quest","provider_ids":["x"],"per_provider_limit":0}`, "per_provider_limit")
+}
+
+// The document states what an order set needs, and the service refuses the rest by name.
+func TestOrderSetsAreNotEmpty(t *testing.T) {
+	c := newCaller(t)
+	for body, words := range map[string][]string{
+		`{}`:            {"empty_order_set", "lab_test_ids"},
+		`{"add_on":{}}`: {"empty_add_on", "marker_ids"},
+		`{"add_on":{"marker_ids":[1],"provider_ids":["a"]}}`: {"both_id_kinds", "provider_ids"},
+		`{"add_on":{"marker_ids":[1,-1]}}`:                   {"unknown_marker", "marker_ids["},
+	} {
+		c.Want(400, "POST", "/v3/lab_tests/list_order_set_markers", body, words...)
+	}
 }

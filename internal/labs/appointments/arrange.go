@@ -95,7 +95,7 @@ func (s *Service) setArrangedPlace(ctx context.Context, tx *store.Tx, a *Appoint
 		}
 		found, err := s.Places.Site(ctx, tx, places.Viewer{Team: o.Team}, lab, site)
 		if fault.Is(err, fault.NotFound) {
-			return fault.New(fault.Refused, "must be the code of an active service center of the lab").At("body", "visit", "site").WithType("site_unknown")
+			return fault.New(fault.Refused, "visit.site must be the code of an active service center of the lab").At("body", "visit", "site").WithType("site_unknown")
 		}
 		if err != nil {
 			return err

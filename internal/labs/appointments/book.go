@@ -197,7 +197,7 @@ func (a Address) withNotesOf(o *orders.Order) Address {
 // check refuses an address whose ZIP code is in another state.
 func (a Address) check(at ...string) error {
 	if state := strings.ToUpper(strings.TrimSpace(a.State)); len(state) == 2 && !places.IsInState(a.Zip, state) {
-		return fault.New(fault.Refused, "The zip code is in another state").At(append(append([]string{"body"}, at...), "zip_code")...).WithType("zip_state")
+		return fault.New(fault.Refused, "The zip code is in another state: "+strings.Join(append(at, "zip_code"), ".")).At(append(append([]string{"body"}, at...), "zip_code")...).WithType("zip_state")
 	}
 	return nil
 }

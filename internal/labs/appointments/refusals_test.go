@@ -102,6 +102,9 @@ func TestRefusals(t *testing.T) {
 			{"scheduling disabled at centers", centers(CenterQuery{Codes: []string{yes}}), fault.Unavailable, "disabled"},
 		} {
 			err := c.do()
+			if c.kind == fault.Unavailable && fault.CodeOf(err) != "scheduling_disabled" {
+				r.t.Errorf("%s has the code %s", c.name, fault.CodeOf(err))
+			}
 			if !fault.Is(err, c.kind) || !strings.Contains(err.Error(), c.says) {
 				r.t.Errorf("%s: %v", c.name, err)
 			}

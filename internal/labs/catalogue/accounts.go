@@ -177,7 +177,7 @@ func ChooseAccount(ctx context.Context, tx *store.Tx, team teams.ID, lab LabID, 
 		case a.Lab.ID != lab:
 			return Account{}, refuseOtherLab()
 		case !usable(a):
-			return Account{}, refuse("lab_account_not_active", "The lab account is not active", "lab_account_id")
+			return Account{}, refuse("lab_account_not_active", "The lab account is not active: lab_account_id", "lab_account_id")
 		}
 		return a, nil
 	}

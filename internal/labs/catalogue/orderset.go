@@ -141,9 +141,9 @@ func orderedTests(ctx context.Context, tx *store.Tx, team teams.ID, testIDs []Te
 		switch t.Status() {
 		case Active:
 		case PendingApproval:
-			return nil, refuse("lab_test_not_approved", "Test is pending approval", "order_set", "lab_test_ids")
+			return nil, refuse("lab_test_not_approved", "Test is pending approval: "+id.String(), "order_set", "lab_test_ids")
 		case Inactive:
-			return nil, refuse("lab_test_inactive", "Test is not active", "order_set", "lab_test_ids")
+			return nil, refuse("lab_test_inactive", "Test is not active: "+id.String(), "order_set", "lab_test_ids")
 		}
 		tests = append(tests, t)
 	}
@@ -160,7 +160,7 @@ func labOfSet(ctx context.Context, tx *store.Tx, team teams.ID, c *Catalogue, te
 		}
 		l, ok := c.Lab(t.Lab)
 		if !ok {
-			return nil, refuse("lab_gone", "The lab of this test is no longer offered", "order_set", "lab_test_ids")
+			return nil, refuse("lab_gone", "The lab of this test is no longer offered: "+t.ID.String(), "order_set", "lab_test_ids")
 		}
 		lab = &l
 	}
@@ -176,7 +176,7 @@ func labOfSet(ctx context.Context, tx *store.Tx, team teams.ID, c *Catalogue, te
 	}
 	for _, t := range tests {
 		if t.Account != nil && *t.Account != *account {
-			return nil, refuse("lab_account_other_test", "This test is offered with another lab account only", "lab_account_id")
+			return nil, refuse("lab_account_other_test", "lab_account_id is not the account of test "+t.ID.String(), "lab_account_id")
 		}
 	}
 	return &a.Lab, nil
@@ -261,15 +261,15 @@ func (p *Panel) addMarkers(markers []*Marker) {
 // lab.
 func (c *Catalogue) findMarkers(lab *Lab, markerIDs []MarkerID, providerIDs []string) ([]*Marker, error) {
 	var p Panel // to add each marker once
-	for _, id := range markerIDs {
+	for i, id := range markerIDs {
 		m, ok := c.Marker(id)
 		if !ok || lab != nil && m.Lab != lab.ID {
-			return nil, refuse("unknown_marker", "Marker does not exist", "marker_ids")
+			return nil, refuse("unknown_marker", fmt.Sprintf("Marker does not exist: marker_ids[%d]", i), "marker_ids")
 		}
 		p.addMarkers([]*Marker{m})
 	}
-	for _, code := range providerIDs {
-		m, err := c.findCoded(lab, strings.TrimSpace(code))
+	for i, code := range providerIDs {
+		m, err := c.findCoded(lab, strings.TrimSpace(code), i)
 		if err != nil {
 			return nil, err
 		}
@@ -289,8 +289,8 @@ func (c *Catalogue) findMarkers(lab *Lab, markerIDs []MarkerID, providerIDs []st
 }
 
 // findCoded returns a marker by a lab's code; it searches all labs if none is
-// given.
-func (c *Catalogue) findCoded(lab *Lab, code string) (*Marker, error) {
+// given. at is the index of the code in provider_ids.
+func (c *Catalogue) findCoded(lab *Lab, code string, at int) (*Marker, error) {
 	var found []*Marker
 	for _, l := range c.labs {
 		if m, ok := c.MarkerByCode(l.ID, code); ok && (lab == nil || lab.ID == l.ID) {
@@ -299,11 +299,11 @@ func (c *Catalogue) findCoded(lab *Lab, code string) (*Marker, error) {
 	}
 	switch len(found) {
 	case 0:
-		return nil, refuse("unknown_marker", "Marker does not exist", "provider_ids")
+		return nil, refuse("unknown_marker", fmt.Sprintf("Marker does not exist: provider_ids[%d]", at), "provider_ids")
 	case 1:
 		return found[0], nil
 	}
-	return nil, refuse("ambiguous_provider_id", "Several labs have this provider id: name the lab by a lab test, lab_slug or lab_account_id", "provider_ids")
+	return nil, refuse("ambiguous_provider_id", fmt.Sprintf("Several labs have provider_ids[%d]: name the lab by a lab test, lab_slug or lab_account_id", at), "provider_ids")
 }
 
 // nameOf returns the name of a generated lab test, from its markers.
@@ -329,7 +329,7 @@ func checkMethod(l Lab, markers []*Marker, method Method, field string) error {
 	if possible {
 		return nil
 	}
-	return refuse("method_not_offered", "Cannot set collection_method to "+strings.ToUpper(string(method)), field)
+	return refuse("method_not_offered", "Cannot set "+field+" to "+strings.ToUpper(string(method)), field)
 }
 
 // refuse returns a 400 fault with a code for programs and the field at fault.
@@ -342,7 +342,7 @@ func refuseSeveralLabs() error {
 }
 
 func refuseOtherLab() error {
-	return refuse("lab_account_other_lab", "The lab account is not with the lab of the order", "lab_account_id")
+	return refuse("lab_account_other_lab", "lab_account_id is not an account with the lab of the order", "lab_account_id")
 }
 
 // PanelOf returns the panel of markers of an earlier order, such as those that a

@@ -83,7 +83,7 @@ func labOfNewTest(ctx context.Context, tx *store.Tx, team teams.ID, c *Catalogue
 	if n.LabSlug != "" {
 		l, ok := c.LabBySlug(n.LabSlug)
 		if !ok {
-			return nil, refuse("unknown_lab", "Lab does not exist", "lab_slug")
+			return nil, refuse("unknown_lab", "Lab does not exist: lab_slug", "lab_slug")
 		}
 		lab = &l
 	}

@@ -247,7 +247,7 @@ func setKitNumber(ctx context.Context, tx *store.Tx, o *orders.Order, number str
 	case number == "" || len(number) > maxKitNumber || strings.ContainsFunc(number, isNoKitLetter):
 		return fault.Newf(fault.Invalid, "must be 1 to %d letters, digits and dashes", maxKitNumber).At("body", "sample_id")
 	case !o.Registrable || o.Body.Patient != nil:
-		return refuse("The number of this order is fixed: the laboratory has it")
+		return refuse("sample_id is fixed: the laboratory has the number of this order")
 	}
 	others, err := orders.FindBySample(ctx, tx, number)
 	if err != nil {
@@ -255,7 +255,7 @@ func setKitNumber(ctx context.Context, tx *store.Tx, o *orders.Order, number str
 	}
 	for _, other := range others {
 		if other.Team == o.Team && other.ID != o.ID {
-			return fault.New(fault.Conflict, "Another order has this number").At("body", "sample_id").WithType("sample_id_taken")
+			return fault.New(fault.Conflict, "Another order has this sample_id").At("body", "sample_id").WithType("sample_id_taken")
 		}
 	}
 	return orders.Amend(ctx, tx, o, func(o *orders.Order) { o.SampleID = number })

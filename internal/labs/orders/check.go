@@ -228,7 +228,7 @@ func (v *review) checkTerms(p placement, state string, billing catalogue.Billing
 		v.refuse("lab_state", fmt.Sprintf("Lab %s does not support state %s", p.panel.Lab.Name, state), "patient_address", "state")
 	}
 	if state != "" && !catalogue.BillingAllowed(p.account, billing, state) {
-		v.refuse("billing_not_allowed", fmt.Sprintf("Billing type %s is not allowed for this lab account in %s", billing, state), "billing_type")
+		v.refuse("billing_not_allowed", fmt.Sprintf("billing_type %s is not allowed for this lab account in %s", billing, state), "billing_type")
 	}
 	if p.account.Flow.TeamOrders() && physician == nil {
 		v.refuse("physician_missing", "A physician is required: orders under this lab account are delegated to the team", "physician")
@@ -246,7 +246,7 @@ func (v *review) checkMinor(ctx context.Context, user users.ID, p *Patient) {
 		return
 	}
 	if !team.Settings.MinorOrdering {
-		v.refuse("minor_not_allowed", "The team may not order for patients under 18", "patient_details", "dob")
+		v.refuse("minor_not_allowed", "The team may not order for patients under 18: patient_details.dob", "patient_details", "dob")
 		return
 	}
 	if p.MedicalProxy != nil {
@@ -257,7 +257,7 @@ func (v *review) checkMinor(ctx context.Context, user users.ID, p *Patient) {
 	case err == nil && info.MedicalProxy != nil:
 		p.MedicalProxy = info.MedicalProxy
 	case err == nil, fault.Is(err, fault.NotFound):
-		v.refuse("medical_proxy_missing", "A medical_proxy is required for patients under 18", "patient_details", "medical_proxy")
+		v.refuse("medical_proxy_missing", "A medical_proxy is required for patients under 18: patient_details.medical_proxy", "patient_details", "medical_proxy")
 	default:
 		v.check(err)
 	}
@@ -336,15 +336,15 @@ func (v *review) checkAnswers(p catalogue.Panel, given []Answer) []Answer {
 	}
 	for i, a := range given {
 		if !isAsked(p, a) {
-			v.refuse("unknown_question", fmt.Sprintf("Marker %d of this order has no question %d", a.MarkerID, a.QuestionID), "aoe_answers")
+			v.refuse("unknown_question", fmt.Sprintf("aoe_answers names marker %d, which has no question %d in this order", a.MarkerID, a.QuestionID), "aoe_answers")
 		}
 		if slices.ContainsFunc(given[:i], func(b Answer) bool { return a.MarkerID == b.MarkerID && a.QuestionID == b.QuestionID }) {
-			v.refuse("aoe_repeated", fmt.Sprintf("Question %d of marker %d is answered more than once", a.QuestionID, a.MarkerID), "aoe_answers")
+			v.refuse("aoe_repeated", fmt.Sprintf("aoe_answers has several answers to question %d of marker %d", a.QuestionID, a.MarkerID), "aoe_answers")
 		}
 	}
 	if len(open) > 0 {
 		slices.Sort(open)
-		v.refuse("aoe_missing", "Required AOE questions are not answered: "+strings.Join(slices.Compact(open), "; "), "aoe_answers")
+		v.refuse("aoe_missing", "aoe_answers lacks answers to required questions: "+strings.Join(slices.Compact(open), "; "), "aoe_answers")
 	}
 	return slices.DeleteFunc(all, func(a Answer) bool { return a.Answer == "" })
 }
@@ -394,7 +394,7 @@ func (v *review) checkAnswer(q catalogue.Question, text string) {
 		bad = !decimal.MatchString(text)
 	}
 	if bad || len([]rune(text)) > LongestNotes {
-		v.refuse("aoe_answer", "This is no answer to the question: "+q.Value, "aoe_answers")
+		v.refuse("aoe_answer", "aoe_answers has no valid answer to the question: "+q.Value, "aoe_answers")
 	}
 }
 
@@ -472,7 +472,7 @@ func (v *review) checkAddress(field string, a *Address) {
 	}
 	a.Receiver = form.Optional("receiver_name", a.Receiver, LongestLine)
 	if !places.IsInState(a.Zip, a.State) {
-		v.refuse("zip_state", "The zip code is in another state", field, "zip")
+		v.refuse("zip_state", "The zip code is in another state: "+field+".zip", field, "zip")
 	}
 	if strings.TrimSpace(a.PhoneNumber) != "" {
 		a.PhoneNumber = v.checkPhone(form, a.PhoneNumber, field)

@@ -231,7 +231,7 @@ var rules = []struct {
 	{
 		name: "a zip code in another state", given: func(c *requestBuilder) { c.r.Address.State, c.r.Address.Zip = "NJ", "10001" },
 		kind: fault.Refused, code: "zip_state", at: "patient_address.zip",
-		says: "The zip code is in another state",
+		says: "The zip code is in another state: patient_address.zip",
 	},
 	{
 		name: "a state that the lab is not licensed in", given: func(c *requestBuilder) { c.r.Address.State, c.r.Address.Zip = "GU", "96910" },
@@ -244,19 +244,19 @@ var rules = []struct {
 			c.r.Method, c.r.Answers, c.r.Set = &walkIn, nil, &orders.OrderSet{AddOn: &orders.AddOn{MarkerIDs: []int64{askingMarker(c)}}}
 		},
 		kind: fault.Refused, code: "aoe_missing", at: "aoe_answers",
-		says: "Required AOE questions are not answered: Does the patient take an anticoagulant?",
+		says: "aoe_answers lacks answers to required questions: Does the patient take an anticoagulant?",
 	},
 	{
 		name: "an answer without a question", given: func(c *requestBuilder) {
 			c.r.Answers = append(append([]orders.Answer{}, c.r.Answers...), orders.Answer{MarkerID: -1, QuestionID: 1, Answer: "x"})
 		},
 		kind: fault.Refused, code: "unknown_question", at: "aoe_answers",
-		says: "Marker -1 of this order has no question 1",
+		says: "aoe_answers names marker -1, which has no question 1 in this order",
 	},
 	{
 		name: "a child, and the team may not", given: func(c *requestBuilder) { c.ofAge(10) },
 		kind: fault.Refused, code: "minor_not_allowed", at: "patient_details.dob",
-		says: "The team may not order for patients under 18",
+		says: "The team may not order for patients under 18: patient_details.dob",
 	},
 	{
 		name: "a child without a proxy", own: true, given: func(c *requestBuilder) {
@@ -264,7 +264,7 @@ var rules = []struct {
 			c.ofAge(10)
 		},
 		kind: fault.Refused, code: "medical_proxy_missing", at: "patient_details.medical_proxy",
-		says: "A medical_proxy is required for patients under 18",
+		says: "A medical_proxy is required for patients under 18: patient_details.medical_proxy",
 	},
 	{
 		name: "a day in the past", given: func(c *requestBuilder) { day := civil.MustParse("2020-01-01"); c.r.ActivateBy = &day },
@@ -327,7 +327,7 @@ var rules = []struct {
 			c.r.Billing = catalogue.PatientBill
 		},
 		kind: fault.Refused, code: "billing_not_allowed", at: "billing_type",
-		says: "Billing type patient_bill is not allowed for this lab account in AZ",
+		says: "billing_type patient_bill is not allowed for this lab account in AZ",
 	},
 	{
 		name: "a billing type that the account has elsewhere", own: true, given: func(c *requestBuilder) {
@@ -336,7 +336,7 @@ var rules = []struct {
 			})
 		},
 		kind: fault.Refused, code: "billing_not_allowed", at: "billing_type",
-		says: "Billing type client_bill is not allowed for this lab account in AZ",
+		says: "billing_type client_bill is not allowed for this lab account in AZ",
 	},
 	// Insurance.
 	{
@@ -392,6 +392,6 @@ var rules = []struct {
 			c.insured("I10")
 		},
 		kind: fault.Refused, code: "billing_not_allowed", at: "billing_type",
-		says: "Billing type commercial_insurance is not allowed for this lab account in AZ",
+		says: "billing_type commercial_insurance is not allowed for this lab account in AZ",
 	},
 }

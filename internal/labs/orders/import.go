@@ -80,7 +80,7 @@ func (v *review) importedOrder(ctx context.Context, r *Import) Order {
 		return Order{}
 	}
 	if !catalogue.BillingAllowed(p.account, r.Billing, r.Address.State) {
-		v.refuse("billing_not_allowed", "Billing type "+string(r.Billing)+" is not allowed for this lab account in this state", "billing_type")
+		v.refuse("billing_not_allowed", "billing_type "+string(r.Billing)+" is not allowed for this lab account in this state", "billing_type")
 	}
 	if p.account.Flow.TeamOrders() && r.Physician == nil {
 		v.refuse("physician_missing", "A physician is required: orders under this lab account are delegated to the team", "physician")

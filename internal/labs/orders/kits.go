@@ -3,6 +3,7 @@ package orders
 import (
 	"context"
 	"encoding/base32"
+	"errors"
 	"log/slog"
 	"strings"
 	"time"
@@ -57,7 +58,8 @@ func CreateKit(ctx context.Context, tx *store.Tx, team teams.ID, r KitRequest) (
 func (v *review) kitOrder(ctx context.Context, r KitRequest) Order {
 	method := catalogue.TestKit
 	p, ok := v.findPlace(ctx, func(set catalogue.OrderSet, _ *Method, account *catalogue.AccountID) (catalogue.Panel, error) {
-		return catalogue.ResolveOrderSet(ctx, v.tx, v.team, set, &method, account)
+		panel, err := catalogue.ResolveOrderSet(ctx, v.tx, v.team, set, &method, account)
+		return panel, nameLabTest(err)
 	}, catalogue.OrderSet{TestIDs: []catalogue.TestID{r.LabTest}}, nil, r.Account, false)
 	if !ok {
 		return Order{}
@@ -66,6 +68,17 @@ func (v *review) kitOrder(ctx context.Context, r KitRequest) Order {
 	o.Registrable, o.SampleID = true, kitNumber()
 	o.Body = Body{Shipping: &r.Shipping, Passthrough: r.Passthrough}
 	return o
+}
+
+// nameLabTest names lab_test_id in a refusal of the collection method, which a request with
+// one lab test cannot choose.
+func nameLabTest(err error) error {
+	var refused *fault.Error
+	if errors.As(err, &refused) && refused.Code() == "method_not_offered" {
+		return fault.New(fault.Refused, "This lab test is not offered with its collection method, or not as a test kit: lab_test_id").
+			At("body", "lab_test_id").WithType(refused.Code())
+	}
+	return err
 }
 
 // kitNumber returns the number to print on a kit: ten characters that are easy

@@ -343,7 +343,8 @@ func checkReplacement(ctx context.Context, tx *store.Tx, old *Order, r Replaceme
 		test = *r.Test
 	}
 	p, ok := v.findPlace(ctx, func(set catalogue.OrderSet, method *Method, account *catalogue.AccountID) (catalogue.Panel, error) {
-		return catalogue.ResolveOrderSet(ctx, tx, old.Team, set, method, account)
+		panel, err := catalogue.ResolveOrderSet(ctx, tx, old.Team, set, method, account)
+		return panel, nameLabTest(err)
 	}, catalogue.OrderSet{TestIDs: []catalogue.TestID{test}}, nil, r.Account, false)
 	how := Recreate{Test: &test, Account: r.Account, IncorrectLab: true}
 	if ok {

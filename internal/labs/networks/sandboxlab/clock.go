@@ -41,7 +41,7 @@ func (l *Lab) Advance(ctx context.Context, tx *store.Tx, team teams.ID, by time.
 		return time.Time{}, err
 	}
 	if ahead += by; by > maxAhead || ahead > maxAhead {
-		return time.Time{}, fault.New(fault.Refused, "The clock may be at most ten years ahead").At("body", "duration")
+		return time.Time{}, fault.New(fault.Refused, "The clock may be at most ten years ahead: seconds").At("body", "seconds")
 	}
 	if err := labclock.SetOffset(ctx, tx, team, ahead); err != nil {
 		return time.Time{}, err

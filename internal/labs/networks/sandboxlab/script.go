@@ -97,7 +97,7 @@ func (l *Lab) RunScript(ctx context.Context, tx *store.Tx, team teams.ID, id ord
 		}
 		return o, fault.NotInEnum(names).At("body", "script").WithInput(string(script))
 	case info.Kits && o.Method != catalogue.TestKit:
-		return o, fault.New(fault.Refused, "This script is for test kits only").At("body", "script")
+		return o, fault.New(fault.Refused, "This script is for test kits only: script").At("body", "script")
 	case o.Status.Terminal():
 		return o, fault.Newf(fault.Refused, "An order in status %s has no further steps", o.Full())
 	}
