@@ -428,7 +428,7 @@ func (in usAddressIn) address() appointments.Address {
 }
 
 type phlebotomyAvailabilityIn struct {
-	StartDate string `query:"start_date" format:"date" doc:"First day of the range of 14 days. The default is today."`
+	StartDate string `query:"start_date" format:"date" doc:"First day of the range of 14 days: today or later, at most two years ahead. The default is today."`
 	Body      usAddressIn
 }
 
@@ -464,10 +464,10 @@ func (centerLab) Schema(huma.Registry) *huma.Schema { return api.Enum(appointmen
 
 type pscAvailabilityIn struct {
 	Lab        centerLab `query:"lab" required:"true"`
-	StartDate  string    `query:"start_date" format:"date" doc:"First day of the range of 14 days. The default is today."`
-	SiteCodes  []string  `query:"site_codes,explode" doc:"Codes of at most 3 sites. Repeat the parameter for several."`
-	ZipCode    string    `query:"zip_code" pattern:"^\\d{5}$" doc:"ZIP code whose nearest centers are searched. It replaces site_codes."`
-	Radius     radius    `query:"radius" default:"25" doc:"Radius in miles around zip_code."`
+	StartDate  string    `query:"start_date" format:"date" doc:"First day of the range of 14 days: today or later, at most two years ahead. The default is today."`
+	SiteCodes  []string  `query:"site_codes,explode" doc:"Codes of at most 3 sites. Repeat the parameter for several. Either site_codes or zip_code is required."`
+	ZipCode    string    `query:"zip_code" pattern:"^\\d{5}$" doc:"ZIP code whose nearest centers are searched. It is required without site_codes, and ignored with them."`
+	Radius     radius    `query:"radius" default:"25" doc:"Radius in miles around zip_code. An empty value is refused with zip_code."`
 	AllowStale bool      `query:"allow_stale" default:"false" doc:"Accept answers of the sites that are up to 15 minutes old."`
 
 	noRadius bool // the parameter was sent empty

@@ -221,6 +221,14 @@ type addOnIn struct {
 	ProviderIDs api.ListOrNull[string]             `json:"provider_ids" required:"false" doc:"Codes of the lab. They cannot be combined with marker_ids."`
 }
 
+// TransformSchema states that an order set is not empty.
+func (orderSetIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return stateOrderSet(s)
+}
+
+// TransformSchema states that an add-on names its markers in one way.
+func (addOnIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema { return stateAddOn(s) }
+
 // set returns the order set for the domain.
 func (in orderSetIn) set() catalogue.OrderSet {
 	set := catalogue.OrderSet{TestIDs: in.LabTestIDs}

@@ -33,7 +33,7 @@ type createOrderBody struct {
 	BillingType      *string                       `json:"billing_type" required:"false" default:"client_bill" doc:"client_bill, commercial_insurance, patient_bill_passthrough or patient_bill."`
 	ICDCodes         api.ListOrNull[string]        `json:"icd_codes" required:"false" maxItems:"50" doc:"Diagnoses, for insurance."`
 	Consents         api.ListOrNull[consentIn]     `json:"consents" required:"false" maxItems:"50"`
-	ActivateBy       *api.DateText                 `json:"activate_by" required:"false" nullable:"true" doc:"Day in New York on which the order starts."`
+	ActivateBy       *api.DateText                 `json:"activate_by" required:"false" nullable:"true" doc:"Day in New York on which the order starts, today or later. If it is absent, the order starts at once."`
 	AOEAnswers       api.ListOrNull[aoeAnswerIn]   `json:"aoe_answers" required:"false" maxItems:"500" doc:"Answers to the questions of the markers."`
 	Passthrough      *string                       `json:"passthrough" required:"false" doc:"Your data, returned unchanged. At most 10,000 characters."`
 	ClinicalNotes    *string                       `json:"clinical_notes" required:"false" doc:"Notes for the lab's requisition, at most 1,000 characters."`
@@ -83,11 +83,19 @@ type orderedMarkersIn struct {
 
 // TransformSchema states that an order set is not empty.
 func (orderedIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return stateOrderSet(s)
+}
+
+func stateOrderSet(s *huma.Schema) *huma.Schema {
 	return api.State(s, map[string]api.Keywords{"": api.StateAny(api.HasList("lab_test_ids"), api.Has("add_on", huma.TypeObject))})
 }
 
 // TransformSchema states that an add-on names its markers in one way.
 func (orderedMarkersIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return stateAddOn(s)
+}
+
+func stateAddOn(s *huma.Schema) *huma.Schema {
 	none := 0
 	byMarker, byProvider := api.HasList("marker_ids"), api.HasList("provider_ids")
 	byMarker.Properties["provider_ids"], byProvider.Properties["marker_ids"] = &huma.Schema{MaxItems: &none}, &huma.Schema{MaxItems: &none}

@@ -417,11 +417,11 @@ type createRehearsalIn struct {
 		_              struct{}                    `additionalProperties:"false"`
 		Case           rehearsedWord               `json:"case"`
 		OrderSource    orderSourceWord             `json:"order_source" doc:"managed means that the run creates the orders. wrong_collection requires provided."`
-		Orders         api.OrNull[rehearsalOrders] `json:"orders" required:"false" doc:"Orders by role, with order_source provided."`
+		Orders         api.OrNull[rehearsalOrders] `json:"orders" required:"false" doc:"Orders by role, with order_source provided: one order for each role of the case. The role is order; the case of several people has first and second; GET /v3/unmatched_result_test/case lists them. With order_source managed it is absent: the run makes the orders."`
 		ResultStatus   resultStatusWord            `json:"result_status" required:"false" default:"final"`
 		Interpretation interpretationWord          `json:"interpretation" required:"false" default:"normal"`
 		LabTestID      orders.NullID               `json:"lab_test_id" required:"false" doc:"Lab test of managed orders; selected automatically when absent."`
-		WrongLabTestID orders.NullID               `json:"wrong_lab_test_id" required:"false" doc:"Lab test that the other lab reports in case wrong_lab."`
+		WrongLabTestID orders.NullID               `json:"wrong_lab_test_id" required:"false" doc:"Lab test that the other lab reports in case wrong_lab. Other cases refuse it."`
 	}
 }
 

@@ -42,9 +42,9 @@ type createUserIn struct {
 type createUserInBody struct {
 	ClientUserID      string        `json:"client_user_id" minLength:"1" maxLength:"256" doc:"Your own unique reference. It must not be personal, such as an e-mail address or a telephone number."`
 	FallbackTimeZone  *string       `json:"fallback_time_zone" required:"false" doc:"IANA name, such as Europe/Helsinki."`
-	FallbackBirthDate *api.DateText `json:"fallback_birth_date" required:"false" nullable:"true"`
-	IngestionStart    *api.DateText `json:"ingestion_start" required:"false" nullable:"true"`
-	IngestionEnd      *api.DateText `json:"ingestion_end" required:"false" nullable:"true"`
+	FallbackBirthDate *api.DateText `json:"fallback_birth_date" required:"false" nullable:"true" doc:"Date of birth for providers that give no age."`
+	IngestionStart    *api.DateText `json:"ingestion_start" required:"false" nullable:"true" doc:"First day of data to store."`
+	IngestionEnd      *api.DateText `json:"ingestion_end" required:"false" nullable:"true" doc:"Last day of data to store, not before ingestion_start."`
 }
 
 // TransformSchema states the rules of the domain.
@@ -172,7 +172,7 @@ type patchUserInBody struct {
 	FallbackTimeZone  patch.Field[string]       `json:"fallback_time_zone" required:"false" doc:"IANA name of the zone. Null removes it."`
 	FallbackBirthDate patch.Field[api.DateText] `json:"fallback_birth_date" required:"false" doc:"Date of birth for providers that give no age. Null removes it."`
 	IngestionStart    patch.Field[api.DateText] `json:"ingestion_start" required:"false" doc:"First day of data to store. Null removes it."`
-	IngestionEnd      patch.Field[api.DateText] `json:"ingestion_end" required:"false" doc:"Last day of data to store. Null removes it."`
+	IngestionEnd      patch.Field[api.DateText] `json:"ingestion_end" required:"false" doc:"Last day of data to store, not before ingestion_start. Null removes it."`
 }
 
 // TransformSchema states the rules of the domain.

@@ -88,7 +88,7 @@ func querySchema(r huma.Registry) *huma.Schema {
 	selected := api.AnyOf(append([]*huma.Schema{function, key}, append(slices.Clone(columns), index, list, source)...)...)
 	grouped := api.AnyOf(append([]*huma.Schema{trunc, part}, append(slices.Clone(columns), source)...)...)
 	s := &huma.Schema{
-		Type: huma.TypeObject, Required: []string{"select"},
+		Type: huma.TypeObject, Required: []string{"select"}, Description: "A query reads one table: all its columns and its index are of the same table.",
 		Properties: map[string]*huma.Schema{
 			"select":   {Type: huma.TypeArray, Items: selected, MinItems: &one},
 			"group_by": {Type: huma.TypeArray, Items: grouped},

@@ -152,12 +152,18 @@ func (h *Handlers) connectRoutes() []api.Route {
 }
 
 type connectPhoneIn struct {
-	Provider string `path:"provider" doc:"Slug of a provider of the catalogue whose auth_type is sdk, or manual."`
+	Provider phoneProvider `path:"provider" doc:"Slug of a provider of the catalogue whose auth_type is sdk, or manual."`
 	Body     struct {
 		UserID     users.ID `json:"user_id" format:"uuid"`
 		ProviderID *string  `json:"provider_id,omitempty" doc:"Accepted and not stored: a phone has no id of the person at the provider."`
 	}
 }
+
+// phoneProvider is a provider whose data a phone sends. pushedBy checks it.
+type phoneProvider string
+
+// Schema states the slugs.
+func (phoneProvider) Schema(huma.Registry) *huma.Schema { return stateProviders().Text() }
 
 // connectedBody confirms that the user is connected.
 type connectedBody struct {
@@ -176,7 +182,7 @@ func (h *Handlers) connectPhone(ctx context.Context, c api.Caller, in *connectPh
 	if !c.User.IsZero() && c.User != id {
 		return nil, api.ErrOthersData
 	}
-	if err := pushedBy(in.Provider, "path"); err != nil {
+	if err := pushedBy(string(in.Provider), "path"); err != nil {
 		return nil, err
 	}
 	return api.Commit(ctx, h.API, func(tx *store.Tx) (connectedBody, error) {
@@ -187,7 +193,7 @@ func (h *Handlers) connectPhone(ctx context.Context, c api.Caller, in *connectPh
 		if wearables.HasIngestionEnded(tx.Now(), user.IngestionEnd) {
 			return connectedBody{}, errPaused
 		}
-		err = connections.Ensure(ctx, tx, user, in.Provider, nil)
+		err = connections.Ensure(ctx, tx, user, string(in.Provider), nil)
 		if errors.Is(err, wearables.ErrPaused) {
 			err = errPaused
 		}

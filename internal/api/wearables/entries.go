@@ -43,13 +43,13 @@ type pushedEntries struct {
 // of a summary.
 type pushedEntry struct {
 	Resource  entryResource `json:"resource" doc:"Kind of time series or summary. A summary has the fields that reads of it return."`
-	Timestamp *api.Time     `json:"timestamp,omitempty" doc:"Time of a sample, with an offset."`
+	Timestamp *api.Time     `json:"timestamp,omitempty" doc:"Time of a sample, with an offset. Samples need it, and summaries have their own times."`
 	End       *api.Time     `json:"end,omitempty" doc:"End of an interval."`
 	Type      *string       `json:"type,omitempty"`
 	Unit      *string       `json:"unit,omitempty" doc:"Unit of the value. The default is the unit of the resource. Common other units are converted."`
-	Value     *float64      `json:"value,omitempty" doc:"Value of a sample, except of blood_pressure. The value of a note is a text."`
-	Systolic  *float64      `json:"systolic,omitempty" doc:"Systolic pressure in mmHg."`
-	Diastolic *float64      `json:"diastolic,omitempty" doc:"Diastolic pressure in mmHg."`
+	Value     *float64      `json:"value,omitempty" doc:"Value of a sample. All samples except those of blood_pressure need it. The value of a note is a text."`
+	Systolic  *float64      `json:"systolic,omitempty" doc:"Systolic pressure in mmHg. Samples of blood_pressure need it."`
+	Diastolic *float64      `json:"diastolic,omitempty" doc:"Diastolic pressure in mmHg. Samples of blood_pressure need it."`
 
 	ID             *string  `json:"id,omitempty" doc:"Your own id of the entry, which deleted can name."`
 	TimezoneOffset *int     `json:"timezone_offset,omitempty" doc:"Offset of the time in seconds east of UTC."`

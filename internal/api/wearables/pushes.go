@@ -39,7 +39,7 @@ type PushHead struct {
 	Stage        stageWord `json:"stage" doc:"historical fills the past of a new connection and sends one event at the end. daily sends events about the values."`
 	Provider     string    `json:"provider" doc:"A provider of the catalogue whose auth_type is sdk, or manual."`
 	StartDate    string    `json:"start_date,omitempty" doc:"Start of the range that is covered: a date or an instant."`
-	EndDate      string    `json:"end_date,omitempty" doc:"End of the range, inclusive."`
+	EndDate      string    `json:"end_date,omitempty" doc:"End of the range, inclusive, not before start_date."`
 	TimeZone     string    `json:"time_zone,omitempty" doc:"IANA zone of the device, for values without an offset."`
 	IsFinalChunk bool      `json:"is_final_chunk,omitempty" doc:"Whether the history of this resource is complete."`
 
@@ -84,14 +84,14 @@ func (p pushedSamples) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Sc
 // pushedSample may also be written as SDKs do: startDate, endDate,
 // sourceBundle, productType.
 type pushedSample struct {
-	Timestamp      api.Time  `json:"timestamp" doc:"Time with an offset. start and startDate are other names."`
+	Timestamp      api.Time  `json:"timestamp" doc:"Time with an offset. start and startDate are other names. A sample without a time is rejected."`
 	End            *api.Time `json:"end,omitempty" doc:"End of an interval. endDate is another name."`
 	TimezoneOffset *int      `json:"timezone_offset,omitempty" doc:"Offset of the time in seconds east of UTC."`
 	Type           *string   `json:"type,omitempty"`
 	Unit           *string   `json:"unit,omitempty" doc:"Unit of the value. The default is the unit of the resource. Common other units are converted."`
-	Value          *float64  `json:"value,omitempty" doc:"Value of all resources except blood_pressure."`
-	Systolic       *float64  `json:"systolic,omitempty" doc:"Systolic pressure in mmHg."`
-	Diastolic      *float64  `json:"diastolic,omitempty" doc:"Diastolic pressure in mmHg."`
+	Value          *float64  `json:"value,omitempty" doc:"Value. Samples of all resources except blood_pressure need it."`
+	Systolic       *float64  `json:"systolic,omitempty" doc:"Systolic pressure in mmHg. Samples of blood_pressure need it."`
+	Diastolic      *float64  `json:"diastolic,omitempty" doc:"Diastolic pressure in mmHg. Samples of blood_pressure need it."`
 	ID             *string   `json:"id,omitempty" doc:"The provider's own id of the record. external_id, uuid and metadata.id are other names."`
 	SourceType     *string   `json:"source_type,omitempty" doc:"Kind of device, such as phone, watch or app. By default it is derived from productType."`
 	SourceAppID    *string   `json:"source_app_id,omitempty" doc:"Id of the app. sourceBundle is another name."`

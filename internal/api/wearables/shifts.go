@@ -34,8 +34,8 @@ type shiftInBody struct {
 	Provider string `json:"provider" minLength:"1" doc:"Shift only data of this provider."`
 	Source   string `json:"source,omitempty" doc:"Shift only data of this source: its type, app_id, device_id or source_id."`
 	Resource string `json:"resource,omitempty" doc:"Shift only this time series or summary."`
-	Start    string `json:"start" doc:"First day (YYYY-MM-DD, UTC) or instant (ISO 8601) of the wrong times, inclusive."`
-	End      string `json:"end" doc:"Last day or instant of the range, inclusive."`
+	Start    string `json:"start" doc:"First day (YYYY-MM-DD, UTC) or instant (ISO 8601) of the wrong times, inclusive. After the shift it must not lie before 2000."`
+	End      string `json:"end" doc:"Last day or instant of the range, inclusive, not before start. After the shift it must not lie in the future."`
 	Seconds  int64  `json:"seconds" doc:"Seconds to add to the times. The number is negative if the clock was fast."`
 	TimeZone string `json:"time_zone,omitempty" doc:"IANA zone of the person. Offsets follow this zone at the new times. The default is the user's fallback_time_zone."`
 	DryRun   bool   `json:"dry_run,omitempty" doc:"Count the records and move nothing."`
