@@ -80,6 +80,18 @@ func TestEveryKindHasAStatusAndACode(t *testing.T) {
 	}
 }
 
+// A 503 says when to repeat, unless its code has a remedy of its own.
+func TestUnavailableSaysWhenToRepeat(t *testing.T) {
+	a := &API{Deps: Deps{Log: quietLogger()}}
+	busy := fault.New(fault.Unavailable, "busy")
+	if r := a.refusal(t.Context(), busy); r.header.Get("Retry-After") == "" || r.code != "unavailable" {
+		t.Errorf("%v %v", r.header, r.code)
+	}
+	if r := a.refusal(t.Context(), busy.WithType("scheduling_disabled")); r.header.Get("Retry-After") != "" || r.code != "scheduling_disabled" {
+		t.Errorf("%v %v", r.header, r.code)
+	}
+}
+
 func TestSchemaFindingsUseTheCodesOfTheReference(t *testing.T) {
 	missing := &huma.ErrorDetail{Location: "body.address", Message: "missing" + separator + "Field required" + separator + "zip", Value: map[string]any{"name": "Ann"}}
 	long := &huma.ErrorDetail{Location: "query.limit", Message: "less_than_equal" + separator + "Input should be less than or equal to 500", Value: int64(501)}

@@ -123,7 +123,7 @@ var SpecificCodes = []Code{
 	{"payor_unknown", 400, "the insurance record names no known payor", "add a record with a `payor_code` of `GET /v3/insurance/search/payor`"},
 	{"phone_number_incorrect", 400, "the telephone number has the area code 555, which is never assigned", "correct the field that `detail` means"},
 	{"physician_missing", 400, "orders with this lab account need a physician", "send `physician`"},
-	{"provider_no_answer", 503, "the provider did not answer in time, so there is no appointment; `Retry-After` is absent", "repeat after a minute; Hale first releases a time that the provider may have booked"},
+	{"provider_no_answer", 503, "the provider did not answer in time; `Retry-After` is absent", "repeat after a minute; a booking left no appointment, and Hale releases its time first"},
 	{"provider_refused", 400, "the provider does not take this appointment", "ask for availability again, or choose another provider"},
 	{"radius_missing", 400, "`zip_code` needs a `radius`", "send `radius`, or leave the empty parameter out"},
 	{"reason_unknown", 400, "the reason is not in the list of cancellation reasons", "send an id of the cancellation reasons of this kind of appointment"},
