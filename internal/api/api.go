@@ -80,6 +80,8 @@ type API struct {
 
 	ownDataOperations, openOperations map[string]bool // operations that phones may call; operations without a key
 
+	reads map[string]bool // operations that change nothing, by requestName
+
 	needs map[string]need // by requestName
 
 	requestHeaders, answerHeaders func() string // of pages of other origins
@@ -112,7 +114,7 @@ func New(d Deps) *API {
 	a := &API{
 		Deps: d, router: chi.NewRouter(), keys: newKeyCache(), limits: newRateLimits(d),
 		wrongKeys: newAddressLimit(d.WrongKeys), links: newAddressLimit(d.LinksPerMinute), running: claims{running: map[claim]bool{}},
-		audits: map[string]auditedOperation{}, ownDataOperations: map[string]bool{}, openOperations: map[string]bool{}, needs: map[string]need{},
+		audits: map[string]auditedOperation{}, ownDataOperations: map[string]bool{}, openOperations: map[string]bool{}, reads: map[string]bool{}, needs: map[string]need{},
 		currents: map[string]CurrentVersion{}, tagged: map[string]bool{},
 	}
 	a.requestHeaders, a.answerHeaders = sync.OnceValue(a.requestHeadersOf), sync.OnceValue(a.answerHeadersOf)

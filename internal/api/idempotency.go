@@ -78,6 +78,9 @@ func idempotencyParameters() []*huma.Param {
 // metaRepeatable marks operations that have the same effect when they run again.
 const metaRepeatable = "hale.repeatable"
 
+// metaReads marks operations that change nothing.
+const metaReads = "hale.reads"
+
 // metaStrict marks operations that refuse unknown query parameters.
 const metaStrict = "hale.strict"
 

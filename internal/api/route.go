@@ -32,6 +32,7 @@ type Route struct {
 	rawBody  bool                   // the handler parses the body itself
 	repeats  bool                   // has the same effect when it runs again
 	strict   bool                   // refuses unknown query parameters
+	reads    bool                   // changes nothing, as every GET
 	ownData  bool                   // the phone of a user may call it for that user
 	open     bool                   // requires no key
 	scope    teams.Scope            // of the key; empty for the default of the path
@@ -72,7 +73,11 @@ func Stream(method, path string, h StreamHandler, sentence string, describe func
 		a.huma.OpenAPI().AddOperation(&op)
 		r.Method(method, path, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 			ctx := req.Context()
-			if err := h(ctx, CallerOf(ctx), w, req); err != nil {
+			err := checkedQuery(req, &op)
+			if err == nil {
+				err = h(ctx, CallerOf(ctx), w, req)
+			}
+			if err != nil {
 				writeError(w, a.refusal(ctx, err))
 			}
 		}))
@@ -186,6 +191,8 @@ func (rt Route) register(a *API, r chi.Router) {
 	}
 	op.Metadata[metaRepeatable] = rt.repeats
 	op.Metadata[metaStrict] = rt.strict
+	op.Metadata[metaReads] = rt.isRead()
+	a.reads[op.Method+" "+op.Path] = rt.isRead()
 	op.Middlewares = append(op.Middlewares, a.checkQuery, a.anyContentType)
 	if rt.create {
 		op.Middlewares = append(op.Middlewares, a.idempotent)
@@ -240,6 +247,11 @@ func (rt Route) Open() Route {
 // KnownParameters refuses query parameters that the operation does not have. It is for
 // operations that delete: a filter with a spelling mistake would select everything.
 func (rt Route) KnownParameters() Route { rt.strict = true; return rt }
+
+// Reads marks an operation whose method is POST and that changes nothing.
+func (rt Route) Reads() Route { rt.reads = true; return rt }
+
+func (rt Route) isRead() bool { return rt.reads || rt.op.Method == http.MethodGet }
 
 // Repeatable marks an operation that has the same effect when it runs again.
 func (rt Route) Repeatable() Route { rt.repeats = true; return rt }

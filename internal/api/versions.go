@@ -291,15 +291,15 @@ func (rt *Route) documentVersions(op *huma.Operation) {
 	op.Responses["412"] = JSONResponse("The record has another version than the request requires. Nothing changed.", "ErrorBody")
 }
 
-// eventNumberHeader has the number of an event in every answer to a read. The answer
-// contains the changes of all events up to it. It may contain later ones too.
+// eventNumberHeader has the number of an event in every answer to a read, also one with
+// the method POST. The answer contains the changes of all events up to it. It may contain later ones too.
 const eventNumberHeader = "X-Hale-Event-Seq"
 
 // numberReads sets the header, in answers to HEAD too. It reads the number before the
 // handler reads anything.
 func (a *API) numberReads(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if c := CallerOf(r.Context()); (r.Method == http.MethodGet || r.Method == http.MethodHead) && !c.Team.IsZero() {
+		if c := CallerOf(r.Context()); a.reads[requestName(r)] && !c.Team.IsZero() {
 			n, err := events.LatestNumber(r.Context(), a.DB, c.Team.UUID())
 			if err != nil {
 				writeError(w, a.refusal(r.Context(), err))

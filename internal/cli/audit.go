@@ -92,7 +92,12 @@ func (f *auditFlags) add(c *cobra.Command) {
 
 // filter parses the flags that need no database.
 func (f *auditFlags) filter() (filter audit.Filter, err error) {
-	filter = audit.Filter{Actor: f.actor, Action: f.action}
+	if f.actor != "" {
+		filter.Actors = []string{f.actor}
+	}
+	if f.action != "" {
+		filter.Actions = []string{f.action}
+	}
 	moment := func(name, text string) *time.Time {
 		if text == "" {
 			return nil
@@ -155,7 +160,7 @@ func (f *auditFlags) find(ctx context.Context, db *store.DB, filter *audit.Filte
 	case notID != nil:
 		return nil, withHint(fault.New(fault.NotFound, "no such user"), "a deleted user is found by the user_id only")
 	}
-	filter.User = &id
+	filter.Users = []uuid.UUID{id}
 	return ids, nil
 }
 

@@ -107,6 +107,7 @@ var systemJobsView = view{id: "id", none: "no jobs", columns: []column{
 
 func (s *shell) jobsSystem() *cobra.Command {
 	var filter jobs.Filter
+	var kind, status string
 	c := &cobra.Command{
 		Use: "system", Short: "list the jobs of the server itself, newest first",
 		Long: `List the jobs of the server itself, newest first, such as those that delete old
@@ -116,8 +117,14 @@ Its error is then that of its last run.`,
 		Example: examples("hale jobs system", "hale jobs system --kind events.forget -o json"),
 		Args:    wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if known := []jobs.Status{"", jobs.Queued, jobs.Running, jobs.Succeeded, jobs.Failed, jobs.Canceled}; !slices.Contains(known, filter.Status) {
+			if known := []jobs.Status{"", jobs.Queued, jobs.Running, jobs.Succeeded, jobs.Failed, jobs.Canceled}; !slices.Contains(known, jobs.Status(status)) {
 				return badUsagef("--status must be one of queued, running, succeeded, failed, canceled")
+			}
+			if status != "" {
+				filter.Statuses = []jobs.Status{jobs.Status(status)}
+			}
+			if kind != "" {
+				filter.Kinds = []string{kind}
 			}
 			if filter.Limit < 1 {
 				return badUsagef("--limit must be 1 or greater")
@@ -138,8 +145,8 @@ Its error is then that of its last run.`,
 			})
 		},
 	}
-	c.Flags().StringVar(&filter.Kind, "kind", "", "only jobs of this kind")
-	c.Flags().StringVar((*string)(&filter.Status), "status", "", "only jobs with this status: queued, running, succeeded, failed or canceled")
+	c.Flags().StringVar(&kind, "kind", "", "only jobs of this kind")
+	c.Flags().StringVar(&status, "status", "", "only jobs with this status: queued, running, succeeded, failed or canceled")
 	c.Flags().IntVar(&filter.Limit, "limit", 100, "number of jobs")
 	addSettings(c.Flags(), storageSettings...)
 	return c

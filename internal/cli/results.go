@@ -165,9 +165,9 @@ func waitingReviews(ctx context.Context, db *store.DB, team teams.Team, limit in
 	err = db.Read(ctx, func(tx *store.Tx) error {
 		lines = nil
 		var found []matching.Item
-		filter := matching.Filter{Status: matching.OperatorReview, Limit: limit, CriticalFirst: true}
+		filter := matching.Filter{Statuses: []matching.Status{matching.OperatorReview}, Limit: limit, CriticalFirst: true}
 		if matching.WaitsForOperator(team, matching.TeamReview) {
-			filter.Status = "" // also those that waited for the team
+			filter.Statuses = nil // also those that waited for the team
 		}
 		found, total, err = matching.List(ctx, tx, team.ID, filter)
 		if err != nil {

@@ -112,9 +112,9 @@ func (b criticalBody) Subject() uuid.UUID {
 }
 
 type listCriticalIn struct {
-	State  noticeStateWord `query:"state" doc:"The default is all."`
-	Limit  int             `query:"limit" minimum:"1" maximum:"500" default:"50"`
-	Cursor string          `query:"next_cursor" doc:"next_cursor of the previous page."`
+	State  []noticeStateWord `query:"state,explode" maxItems:"50" doc:"The default is all."`
+	Limit  int               `query:"limit" minimum:"1" maximum:"500" default:"50"`
+	Cursor string            `query:"next_cursor" doc:"next_cursor of the previous page."`
 }
 
 // criticalPosition is the place of a notice in the list.
@@ -128,7 +128,7 @@ type listCriticalBody struct {
 }
 
 func (h *Handlers) listCriticalResults(ctx context.Context, c api.Caller, in *listCriticalIn) (*api.Out[listCriticalBody], error) {
-	f := critical.Filter{State: critical.State(in.State), Limit: in.Limit + 1}
+	f := critical.Filter{States: api.Words[critical.State](in.State), Limit: in.Limit + 1}
 	if in.Cursor != "" {
 		var after criticalPosition
 		if err := paging.Decode(in.Cursor, &after); err != nil {

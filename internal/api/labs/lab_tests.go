@@ -173,9 +173,9 @@ func (h *Handlers) changeLabTest(ctx context.Context, c api.Caller, change func(
 // ignores embedded types that are not.
 type LabTestQuery struct {
 	GenerationMethod generationMethod     `query:"generation_method" default:"manual" doc:"auto: generated for orders of single markers."`
-	LabSlug          string               `query:"lab_slug"`
-	CollectionMethod collectionMethod     `query:"collection_method"`
-	Status           labTestStatus        `query:"status"`
+	LabSlug          []string             `query:"lab_slug,explode" maxItems:"50"`
+	CollectionMethod []collectionMethod   `query:"collection_method,explode" maxItems:"50"`
+	Status           []labTestStatus      `query:"status,explode" maxItems:"50"`
 	MarkerIDs        []catalogue.MarkerID `query:"marker_ids,explode" maxItems:"100" doc:"Markers of the test. Send either this or provider_ids."`
 	ProviderIDs      []string             `query:"provider_ids,explode" maxItems:"100" doc:"Return only lab tests with all of these lab codes."`
 	Name             string               `query:"name" maxLength:"200" doc:"Part of the name of the lab test."`
@@ -183,23 +183,20 @@ type LabTestQuery struct {
 	OrderDirection   orderDirection       `query:"order_direction" default:"asc"`
 }
 
-// filter returns the filter for the domain. It returns false if the lab is unknown; the
+// filter returns the filter for the domain. It returns false if all labs are unknown; the
 // list is then empty.
 func (q LabTestQuery) filter(found *catalogue.Catalogue) (catalogue.TestFilter, bool) {
 	f := catalogue.TestFilter{
-		Method: catalogue.Method(q.CollectionMethod), Status: catalogue.TestStatus(q.Status), MarkerIDs: q.MarkerIDs, ProviderIDs: q.ProviderIDs,
+		Methods: api.Words[catalogue.Method](q.CollectionMethod), Statuses: api.Words[catalogue.TestStatus](q.Status), MarkerIDs: q.MarkerIDs, ProviderIDs: q.ProviderIDs,
 		Name: q.Name, Order: catalogue.TestOrder(q.OrderKey), Descending: q.OrderDirection == "desc",
 	}
 	if q.GenerationMethod != "all" {
 		generated := q.GenerationMethod == "auto"
 		f.Generated = &generated
 	}
-	if q.LabSlug != "" {
-		l, ok := found.LabBySlug(q.LabSlug)
-		if !ok {
-			return f, false
-		}
-		f.Lab = &l.ID
+	if len(q.LabSlug) > 0 {
+		f.Labs = found.LabsBySlug(q.LabSlug)
+		return f, len(f.Labs) > 0
 	}
 	return f, true
 }

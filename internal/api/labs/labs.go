@@ -161,17 +161,25 @@ type labAccountsBody struct {
 }
 
 type listLabAccountsIn struct {
-	LabAccountID api.Maybe[catalogue.AccountID] `query:"lab_account_id" format:"uuid"`
-	Status       string                         `query:"status" doc:"Status to search: active, pending, suspended or ready_to_launch, in any case."`
+	LabAccountID []api.IDText `query:"lab_account_id,explode" maxItems:"50"`
+	Status       []string     `query:"status,explode" maxItems:"50" doc:"Statuses to search: active, pending, suspended or ready_to_launch, in any case."`
 }
 
 func (h *Handlers) listLabAccounts(ctx context.Context, c api.Caller, in *listLabAccountsIn) (*api.Out[labAccountsBody], error) {
-	f := catalogue.AccountFilter{ID: in.LabAccountID.Pointer(), Status: catalogue.AccountStatus(strings.ToLower(in.Status))}
-	if f.Status != "" && !f.Status.Known() {
-		return nil, fault.NotInEnum(catalogue.AccountStatuses).At("query", "status").WithInput(in.Status)
+	var f catalogue.AccountFilter
+	var err error
+	if f.IDs, err = api.ParseIDs[catalogue.Account]("lab_account_id", in.LabAccountID); err != nil {
+		return nil, err
+	}
+	for _, word := range in.Status {
+		status := catalogue.AccountStatus(strings.ToLower(word))
+		if !status.Known() {
+			return nil, fault.NotInEnum(catalogue.AccountStatuses).At("query", "status").WithInput(word)
+		}
+		f.Statuses = append(f.Statuses, status)
 	}
 	body := labAccountsBody{}
-	err := h.DB.Read(ctx, func(tx *store.Tx) error {
+	err = h.DB.Read(ctx, func(tx *store.Tx) error {
 		accounts, err := catalogue.Accounts(ctx, tx, c.Team, f)
 		body.Data = []labAccountBody{}
 		for _, account := range accounts {

@@ -157,7 +157,7 @@ func pageOfMarkers(all []*catalogue.Marker, p PageQuery, priced bool) markersBod
 
 type listMarkersIn struct {
 	LabID          []catalogue.LabID   `query:"lab_id,explode" doc:"Return only markers of these labs."`
-	LabSlug        string              `query:"lab_slug" doc:"Return only markers of this lab. It takes precedence over lab_id."`
+	LabSlug        []string            `query:"lab_slug,explode" maxItems:"50" doc:"Return only markers of these labs. It takes precedence over lab_id."`
 	Name           string              `query:"name" maxLength:"200" doc:"Part of the name, or the start of the lab's code."`
 	ALaCarte       api.Maybe[bool]     `query:"a_la_carte_enabled" doc:"Return only markers that can be ordered singly (true), or only the others (false)."`
 	IncludePricing bool                `query:"include_pricing"`
@@ -177,11 +177,8 @@ func (h *Handlers) listMarkers(ctx context.Context, c api.Caller, in *listMarker
 			return err
 		}
 		filter := catalogue.MarkerFilter{Labs: in.LabID, Name: in.Name, ALaCarte: in.ALaCarte.Pointer()}
-		if in.LabSlug != "" {
-			filter.Labs = []catalogue.LabID{}
-			if l, ok := found.LabBySlug(in.LabSlug); ok {
-				filter.Labs = []catalogue.LabID{l.ID}
-			}
+		if len(in.LabSlug) > 0 {
+			filter.Labs = found.LabsBySlug(in.LabSlug)
 		}
 		markers := found.Markers(filter)
 		if account != nil {

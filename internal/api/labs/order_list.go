@@ -16,7 +16,6 @@ import (
 	"hale/internal/labs/orders"
 	"hale/internal/people/users"
 	"hale/internal/platform/fault"
-	"hale/internal/platform/ids"
 	"hale/internal/platform/paging"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
@@ -26,26 +25,26 @@ import (
 //
 // Spec: Lab lookups, GET /v3/orders.
 type listOrdersIn struct {
-	SearchInput           string                          `query:"search_input" maxLength:"200" doc:"Order id, user id, control number, sample id, requisition or accession number, patient's name or birth date, recipient's name."`
-	StartDate             string                          `query:"start_date" doc:"Return only orders created at this time or later. A date means 00:00:00."`
-	EndDate               string                          `query:"end_date" doc:"Return only orders created at this time or earlier. A date means 23:59:59."`
-	UpdatedStartDate      string                          `query:"updated_start_date" doc:"Return only orders changed at this time or later. A date means 00:00:00."`
-	UpdatedEndDate        string                          `query:"updated_end_date" doc:"Return only orders changed at this time or earlier. A date means 00:00:00."`
-	Status                []orderStatusWord               `query:"status,explode" maxItems:"50" doc:"Low-level statuses; repeat the parameter."`
-	OrderKey              orderSortWord                   `query:"order_key" doc:"Field that orders the list. The default is created_at."`
-	OrderDirection        orderDirection                  `query:"order_direction" doc:"Direction of the order. The default is desc."`
-	OrderType             []collectionMethod              `query:"order_type,explode" maxItems:"20" doc:"Collection methods; repeat the parameter."`
-	IsCritical            api.Maybe[bool]                 `query:"is_critical"`
-	Interpretation        interpretationWord              `query:"interpretation"`
-	OrderActivationTypes  []orderActivationWord           `query:"order_activation_types,explode" maxItems:"20" doc:"current means that the day of the order has come. scheduled means that it has not."`
-	UserID                api.Maybe[users.ID]             `query:"user_id" format:"uuid"`
-	PatientName           string                          `query:"patient_name" maxLength:"200" doc:"Part of the name; case and accents are ignored."`
-	ShippingRecipientName string                          `query:"shipping_recipient_name" maxLength:"200" doc:"Part of the name of the recipient."`
-	OrderIDs              []orderIDText                   `query:"order_ids,explode" maxItems:"500" doc:"Ids of orders. Repeat the parameter for several."`
-	OrderTransactionID    api.Maybe[orders.TransactionID] `query:"order_transaction_id" format:"uuid"`
-	Page                  int                             `query:"page" minimum:"1" maximum:"1000000" default:"1"`
-	Size                  int                             `query:"size" minimum:"1" maximum:"100" default:"50"`
-	Cursor                string                          `query:"next_cursor" doc:"next_cursor of the previous page, with the same filters, instead of page. It skips and repeats no order while orders change."`
+	SearchInput           string                `query:"search_input" maxLength:"200" doc:"Order id, user id, control number, sample id, requisition or accession number, patient's name or birth date, recipient's name."`
+	StartDate             string                `query:"start_date" doc:"Return only orders created at this time or later. A date means 00:00:00."`
+	EndDate               string                `query:"end_date" doc:"Return only orders created at this time or earlier. A date means 23:59:59."`
+	UpdatedStartDate      string                `query:"updated_start_date" doc:"Return only orders changed at this time or later. A date means 00:00:00."`
+	UpdatedEndDate        string                `query:"updated_end_date" doc:"Return only orders changed at this time or earlier. A date means 00:00:00."`
+	Status                []orderStatusWord     `query:"status,explode" maxItems:"50" doc:"Low-level statuses; repeat the parameter."`
+	OrderKey              orderSortWord         `query:"order_key" doc:"Field that orders the list. The default is created_at."`
+	OrderDirection        orderDirection        `query:"order_direction" doc:"Direction of the order. The default is desc."`
+	OrderType             []collectionMethod    `query:"order_type,explode" maxItems:"20" doc:"Collection methods; repeat the parameter."`
+	IsCritical            api.Maybe[bool]       `query:"is_critical"`
+	Interpretation        []interpretationWord  `query:"interpretation,explode" maxItems:"50"`
+	OrderActivationTypes  []orderActivationWord `query:"order_activation_types,explode" maxItems:"20" doc:"current means that the day of the order has come. scheduled means that it has not."`
+	UserID                []api.IDText          `query:"user_id,explode" maxItems:"50"`
+	PatientName           string                `query:"patient_name" maxLength:"200" doc:"Part of the name; case and accents are ignored."`
+	ShippingRecipientName string                `query:"shipping_recipient_name" maxLength:"200" doc:"Part of the name of the recipient."`
+	OrderIDs              []api.IDText          `query:"order_ids,explode" maxItems:"500" doc:"Ids of orders. Repeat the parameter for several."`
+	OrderTransactionID    []api.IDText          `query:"order_transaction_id,explode" maxItems:"50"`
+	Page                  int                   `query:"page" minimum:"1" maximum:"1000000" default:"1"`
+	Size                  int                   `query:"size" minimum:"1" maximum:"100" default:"50"`
+	Cursor                string                `query:"next_cursor" doc:"next_cursor of the previous page, with the same filters, instead of page. It skips and repeats no order while orders change."`
 }
 
 type ordersBody struct {
@@ -59,18 +58,19 @@ type ordersBody struct {
 func (in *listOrdersIn) filter() (orders.Filter, error) {
 	f := orders.Filter{
 		Search: in.SearchInput, PatientName: in.PatientName, Recipient: in.ShippingRecipientName,
-		Critical: in.IsCritical.Pointer(), Interpretation: orders.Interpretation(in.Interpretation),
-		User: in.UserID.Pointer(), Transaction: in.OrderTransactionID.Pointer(),
+		Critical: in.IsCritical.Pointer(), Interpretations: api.Words[orders.Interpretation](in.Interpretation),
+		Statuses: api.Words[orders.Status](in.Status), Methods: api.Words[orders.Method](in.OrderType), Activations: api.Words[orders.Activation](in.OrderActivationTypes),
 		Key: orders.SortKey(in.OrderKey), Ascending: in.OrderDirection == "asc", Page: in.Page, Size: in.Size,
 	}
-	for _, s := range in.Status {
-		f.Statuses = append(f.Statuses, orders.Status(s))
+	var err error
+	if f.Users, err = api.ParseIDs[users.User]("user_id", in.UserID); err != nil {
+		return f, err
 	}
-	for _, m := range in.OrderType {
-		f.Methods = append(f.Methods, orders.Method(m))
+	if f.Transactions, err = api.ParseIDs[orders.Transaction]("order_transaction_id", in.OrderTransactionID); err != nil {
+		return f, err
 	}
-	for _, a := range in.OrderActivationTypes {
-		f.Activations = append(f.Activations, orders.Activation(a))
+	if f.IDs, err = api.ParseIDs[orders.Order]("order_ids", in.OrderIDs); err != nil {
+		return f, err
 	}
 	if in.Cursor != "" {
 		f.After = new(orders.Cursor)
@@ -79,13 +79,6 @@ func (in *listOrdersIn) filter() (orders.Filter, error) {
 		}
 	}
 	var faults []*fault.Error
-	for _, text := range in.OrderIDs {
-		id, err := ids.Parse[orders.Order](string(text))
-		if err != nil {
-			return f, fault.New(fault.Invalid, "Input should be a valid UUID").At("query", "order_ids").WithType("uuid_parsing")
-		}
-		f.IDs = append(f.IDs, id)
-	}
 	for _, b := range []struct {
 		name, text string
 		end        bool // a date means the end of its day
@@ -205,15 +198,6 @@ func registerOrderAliases(r huma.Registry) {
 	alias(reflect.TypeFor[orders.Null[orders.GuarantorDocument]](), reflect.TypeFor[api.OrNull[orders.GuarantorDocument]]())
 	alias(reflect.TypeFor[orders.Null[orders.ShipmentDocument]](), reflect.TypeFor[api.OrNull[orders.ShipmentDocument]]())
 	alias(reflect.TypeFor[orders.NullID](), reflect.TypeFor[nullableID]())
-}
-
-// orderIDText is an order's id in a list parameter, which huma supports only for text.
-type orderIDText string
-
-func (orderIDText) Schema(huma.Registry) *huma.Schema {
-	s := &huma.Schema{Type: huma.TypeString, Format: "uuid"}
-	s.PrecomputeMessages()
-	return s
 }
 
 type nullableID struct{}

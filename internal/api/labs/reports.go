@@ -266,10 +266,10 @@ func (reportStatusWord) Schema(huma.Registry) *huma.Schema   { return api.Enum(r
 func (reportDecisionWord) Schema(huma.Registry) *huma.Schema { return api.Enum(reports.Decisions) }
 
 type listReportJobsIn struct {
-	Status reportStatusWord    `query:"status"`
-	UserID api.Maybe[users.ID] `query:"user_id" format:"uuid"`
-	Limit  int                 `query:"limit" minimum:"1" maximum:"500" default:"50"`
-	Cursor string              `query:"next_cursor" doc:"next_cursor of the previous page."`
+	Status []reportStatusWord `query:"status,explode" maxItems:"50"`
+	UserID []api.IDText       `query:"user_id,explode" maxItems:"50"`
+	Limit  int                `query:"limit" minimum:"1" maximum:"500" default:"50"`
+	Cursor string             `query:"next_cursor" doc:"next_cursor of the previous page."`
 }
 
 type listReportJobsBody struct {
@@ -283,7 +283,11 @@ type reportPosition struct {
 }
 
 func (h *Handlers) listReportJobs(ctx context.Context, c api.Caller, in *listReportJobsIn) (*api.Out[listReportJobsBody], error) {
-	f := reports.Filter{Status: reports.Status(in.Status), User: in.UserID.Pointer(), Limit: in.Limit + 1}
+	f := reports.Filter{Statuses: api.Words[reports.Status](in.Status), Limit: in.Limit + 1}
+	var err error
+	if f.Users, err = api.ParseIDs[users.User]("user_id", in.UserID); err != nil {
+		return nil, err
+	}
 	if in.Cursor != "" {
 		var after reportPosition
 		if err := paging.Decode(in.Cursor, &after); err != nil {
@@ -292,10 +296,10 @@ func (h *Handlers) listReportJobs(ctx context.Context, c api.Caller, in *listRep
 		f.Before = after.ID
 	}
 	var body listReportJobsBody
-	err := h.DB.Read(ctx, func(tx *store.Tx) error {
+	err = h.DB.Read(ctx, func(tx *store.Tx) error {
 		body = listReportJobsBody{Data: []reportJobBody{}}
-		if f.User != nil {
-			if err := users.Exists(ctx, tx, c.Team, *f.User); err != nil {
+		for _, user := range f.Users {
+			if err := users.Exists(ctx, tx, c.Team, user); err != nil {
 				return err
 			}
 		}

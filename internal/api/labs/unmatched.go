@@ -69,22 +69,22 @@ func (rehearsedWord) Schema(huma.Registry) *huma.Schema {
 }
 
 type listUnmatchedIn struct {
-	Limit    int                 `query:"limit" minimum:"1" maximum:"500" default:"50"`
-	Cursor   string              `query:"next_cursor" doc:"next_cursor of the previous page."`
-	Decision decisionWord        `query:"decision_code"`
-	LabSlug  string              `query:"lab_slug"`
-	Worst    interpretationWord  `query:"interpretation"`
-	Status   unmatchedStatusWord `query:"status" doc:"Statuses to search. The default is all that are not resolved."`
-	From     string              `query:"created_at_start" doc:"First day (YYYY-MM-DD, UTC) or instant (ISO 8601), inclusive."`
-	To       string              `query:"created_at_end" doc:"Last day or instant of the range, inclusive."`
-	Search   string              `query:"search_input" maxLength:"200" doc:"Part of the patient's name, or the birth date."`
+	Limit    int                   `query:"limit" minimum:"1" maximum:"500" default:"50"`
+	Cursor   string                `query:"next_cursor" doc:"next_cursor of the previous page."`
+	Decision []decisionWord        `query:"decision_code,explode" maxItems:"50"`
+	LabSlug  []string              `query:"lab_slug,explode" maxItems:"50"`
+	Worst    []interpretationWord  `query:"interpretation,explode" maxItems:"50"`
+	Status   []unmatchedStatusWord `query:"status,explode" maxItems:"50" doc:"Statuses to search. The default is all that are not resolved."`
+	From     string                `query:"created_at_start" doc:"First day (YYYY-MM-DD, UTC) or instant (ISO 8601), inclusive."`
+	To       string                `query:"created_at_end" doc:"Last day or instant of the range, inclusive."`
+	Search   string                `query:"search_input" maxLength:"200" doc:"Part of the patient's name, or the birth date."`
 }
 
 func (in *listUnmatchedIn) filter() (matching.Filter, error) {
 	f := matching.Filter{
-		Status: matching.Status(in.Status), Decision: matching.Decision(in.Decision), LabSlug: in.LabSlug,
-		Interpretation: orders.Interpretation(in.Worst),
-		Search:         strings.TrimSpace(in.Search), Limit: in.Limit + 1,
+		Statuses: api.Words[matching.Status](in.Status), Decisions: api.Words[matching.Decision](in.Decision), LabSlugs: in.LabSlug,
+		Interpretations: api.Words[orders.Interpretation](in.Worst),
+		Search:          strings.TrimSpace(in.Search), Limit: in.Limit + 1,
 	}
 	var badStart, badEnd *fault.Error
 	if in.From != "" {

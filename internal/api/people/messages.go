@@ -64,12 +64,12 @@ func shownOf(m messages.OutboxMessage) messageBody {
 }
 
 type listOutboxIn struct {
-	UserID  users.ID         `query:"user_id" format:"uuid" doc:"Return only messages to this user."`
-	OrderID string           `query:"order_id" format:"uuid" doc:"Return only messages about this order."`
-	Channel channelWord      `query:"channel"`
-	State   messageStateWord `query:"state"`
-	Limit   int              `query:"limit" minimum:"1" maximum:"500" default:"50"`
-	Cursor  string           `query:"next_cursor" doc:"next_cursor of the previous page."`
+	UserID  []api.IDText       `query:"user_id,explode" maxItems:"50" doc:"Return only messages to these users."`
+	OrderID []api.IDText       `query:"order_id,explode" maxItems:"50" doc:"Return only messages about these orders."`
+	Channel []channelWord      `query:"channel,explode" maxItems:"50"`
+	State   []messageStateWord `query:"state,explode" maxItems:"50"`
+	Limit   int                `query:"limit" minimum:"1" maximum:"500" default:"50"`
+	Cursor  string             `query:"next_cursor" doc:"next_cursor of the previous page."`
 }
 
 type outboxBody struct {
@@ -78,9 +78,17 @@ type outboxBody struct {
 }
 
 func (h *Handlers) listOutbox(ctx context.Context, c api.Caller, in *listOutboxIn) (*api.Out[outboxBody], error) {
-	f := messages.Filter{User: in.UserID, Channel: messages.Channel(in.Channel), State: messages.State(in.State), Limit: in.Limit + 1}
-	if in.OrderID != "" {
-		f.Order = uuid.MustParse(in.OrderID) // the schema was checked
+	f := messages.Filter{Channels: api.Words[messages.Channel](in.Channel), States: api.Words[messages.State](in.State), Limit: in.Limit + 1}
+	var err error
+	if f.Users, err = api.ParseIDs[users.User]("user_id", in.UserID); err != nil {
+		return nil, err
+	}
+	orders, err := api.ParseIDs[uuid.UUID]("order_id", in.OrderID)
+	if err != nil {
+		return nil, err
+	}
+	for _, order := range orders {
+		f.Orders = append(f.Orders, order.UUID())
 	}
 	if in.Cursor != "" {
 		if err := paging.Decode(in.Cursor, &f.Before); err != nil {
@@ -88,7 +96,7 @@ func (h *Handlers) listOutbox(ctx context.Context, c api.Caller, in *listOutboxI
 		}
 	}
 	var all []messages.OutboxMessage
-	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+	err = h.DB.Read(ctx, func(tx *store.Tx) (err error) {
 		all, err = messages.List(ctx, tx, c.Team, f)
 		return err
 	})

@@ -26,11 +26,11 @@ type actorKindWord string
 func (actorKindWord) Schema(huma.Registry) *huma.Schema { return api.Enum(audit.ActorKinds) }
 
 type listAuditIn struct {
-	User       api.Maybe[users.ID]  `query:"user_id" format:"uuid" doc:"Return only accesses to the data of this person, who may have been erased."`
-	ActorKind  actorKindWord        `query:"actor_kind"`
-	Actor      string               `query:"actor" maxLength:"128" doc:"Id of a key or session, or the name of an operator."`
+	User       []api.IDText         `query:"user_id,explode" maxItems:"50" doc:"Return only accesses to the data of these people, who may have been erased."`
+	ActorKind  []actorKindWord      `query:"actor_kind,explode" maxItems:"50"`
+	Actor      []string             `query:"actor,explode" maxItems:"50" doc:"Ids of keys or sessions, or names of operators."`
 	OnBehalfOf string               `query:"on_behalf_of" maxLength:"128" doc:"Return only accesses with this X-Hale-On-Behalf-Of."`
-	Action     string               `query:"action" maxLength:"128" doc:"Id of an operation of this document, such as getUser."`
+	Action     []string             `query:"action,explode" maxItems:"200" doc:"Ids of operations of this document, such as getUser."`
 	From       api.Maybe[time.Time] `query:"from" doc:"Start of the range, inclusive."`
 	To         api.Maybe[time.Time] `query:"to" doc:"End of the range, inclusive."`
 	Limit      int                  `query:"limit" minimum:"1" maximum:"1000" default:"100"`
@@ -58,12 +58,15 @@ type accessBody struct {
 
 func (h *Handlers) listAudit(ctx context.Context, c api.Caller, in *listAuditIn) (*api.Out[auditBody], error) {
 	f := audit.Filter{
-		ActorKind: audit.ActorKind(in.ActorKind), Actor: in.Actor, OnBehalfOf: in.OnBehalfOf, Action: in.Action,
+		ActorKinds: api.Words[audit.ActorKind](in.ActorKind), Actors: in.Actor, OnBehalfOf: in.OnBehalfOf, Actions: in.Action,
 		From: in.From.Pointer(), To: in.To.Pointer(), Limit: in.Limit,
 	}
-	if user := in.User.Pointer(); user != nil {
-		id := user.UUID()
-		f.User = &id
+	people, err := api.ParseIDs[users.User]("user_id", in.User)
+	if err != nil {
+		return nil, err
+	}
+	for _, user := range people {
+		f.Users = append(f.Users, user.UUID())
 	}
 	if in.Cursor != "" {
 		f.Before = new(audit.Position)
@@ -73,7 +76,7 @@ func (h *Handlers) listAudit(ctx context.Context, c api.Caller, in *listAuditIn)
 	}
 	var rows []audit.Row
 	var next *audit.Position
-	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+	err = h.DB.Read(ctx, func(tx *store.Tx) (err error) {
 		rows, next, err = audit.List(ctx, tx, c.Team.UUID(), f)
 		return err
 	})

@@ -56,10 +56,10 @@ type jobStatusWord string
 func (jobStatusWord) Schema(huma.Registry) *huma.Schema { return api.Enum(jobs.Statuses) }
 
 type jobsIn struct {
-	Kind   string        `query:"kind" maxLength:"100"`
-	Status jobStatusWord `query:"status"`
-	Limit  int           `query:"limit" minimum:"1" maximum:"500" default:"50"`
-	Cursor string        `query:"next_cursor" doc:"next_cursor of the previous page."`
+	Kind   []string        `query:"kind,explode" maxItems:"50"`
+	Status []jobStatusWord `query:"status,explode" maxItems:"50"`
+	Limit  int             `query:"limit" minimum:"1" maximum:"500" default:"50"`
+	Cursor string          `query:"next_cursor" doc:"next_cursor of the previous page."`
 }
 
 type jobsBody struct {
@@ -68,7 +68,7 @@ type jobsBody struct {
 }
 
 func (h *Handlers) listJobs(ctx context.Context, c api.Caller, in *jobsIn) (*api.Out[jobsBody], error) {
-	filter := jobs.Filter{Kind: in.Kind, Status: jobs.Status(in.Status), Limit: in.Limit + 1}
+	filter := jobs.Filter{Kinds: in.Kind, Statuses: api.Words[jobs.Status](in.Status), Limit: in.Limit + 1}
 	if in.Cursor != "" {
 		if err := paging.Decode(in.Cursor, &filter.Before); err != nil {
 			return nil, err

@@ -146,7 +146,7 @@ func (h *Handlers) getTeam(ctx context.Context, c api.Caller, in *getTeamIn) (*a
 		if says, err = messages.SettingsOf(ctx, tx, c.Team); err != nil {
 			return err
 		}
-		accounts, err = catalogue.Accounts(ctx, tx, c.Team, catalogue.AccountFilter{Status: catalogue.AccountActive})
+		accounts, err = catalogue.Accounts(ctx, tx, c.Team, catalogue.AccountFilter{Statuses: []catalogue.AccountStatus{catalogue.AccountActive}})
 		return err
 	})
 	if err != nil {

@@ -3,6 +3,7 @@ package platform
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,10 +66,10 @@ func deliveryOf(d webhooks.Delivery) DeliveryBody {
 
 type deliveriesIn struct {
 	WebhookPath
-	State     deliveryStateWord `query:"state"`
-	EventType string            `query:"event_type" maxLength:"200"`
-	Limit     int               `query:"limit" minimum:"1" maximum:"500" default:"50"`
-	Cursor    string            `query:"next_cursor" doc:"next_cursor of the previous page."`
+	State     []deliveryStateWord `query:"state,explode" maxItems:"50"`
+	EventType []string            `query:"event_type,explode" maxItems:"200"`
+	Limit     int                 `query:"limit" minimum:"1" maximum:"500" default:"50"`
+	Cursor    string              `query:"next_cursor" doc:"next_cursor of the previous page."`
 }
 
 type deliveriesBody struct {
@@ -77,7 +78,7 @@ type deliveriesBody struct {
 }
 
 func (h *Handlers) listDeliveries(ctx context.Context, c api.Caller, in *deliveriesIn) (*api.Out[deliveriesBody], error) {
-	filter := webhooks.DeliveryFilter{State: webhooks.DeliveryState(in.State), Type: in.EventType, Limit: in.Limit}
+	filter := webhooks.DeliveryFilter{States: api.Words[webhooks.DeliveryState](in.State), Types: in.EventType, Limit: in.Limit}
 	id, err := in.pageOf(in.Cursor, &filter.Before)
 	if err != nil {
 		return nil, err
@@ -176,9 +177,9 @@ func (h *Handlers) getDelivery(ctx context.Context, c api.Caller, in *MessagePat
 
 type attemptsIn struct {
 	WebhookPath
-	State  string `query:"state" enum:"ok,failed"`
-	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor string `query:"next_cursor" doc:"next_cursor of the previous page."`
+	State  []string `query:"state,explode" maxItems:"50" enum:"ok,failed"`
+	Limit  int      `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor string   `query:"next_cursor" doc:"next_cursor of the previous page."`
 }
 
 type attemptsBody struct {
@@ -187,7 +188,7 @@ type attemptsBody struct {
 }
 
 func (h *Handlers) listAttempts(ctx context.Context, c api.Caller, in *attemptsIn) (*api.Out[attemptsBody], error) {
-	filter := webhooks.AttemptFilter{Limit: in.Limit, OK: in.State == "ok", Failed: in.State == "failed"}
+	filter := webhooks.AttemptFilter{Limit: in.Limit, OK: slices.Contains(in.State, "ok"), Failed: slices.Contains(in.State, "failed")}
 	id, err := in.pageOf(in.Cursor, &filter.Before)
 	if err != nil {
 		return nil, err

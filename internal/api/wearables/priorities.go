@@ -45,7 +45,7 @@ type priorityBody struct {
 }
 
 type listPrioritiesIn struct {
-	DataType priorityType `query:"data_type" doc:"Return only this type of data."`
+	DataType []priorityType `query:"data_type,explode" maxItems:"50" doc:"Return only these types of data."`
 }
 
 type priorityChange struct {
@@ -66,7 +66,7 @@ type setPrioritiesIn struct {
 func (h *Handlers) listPriorities(ctx context.Context, c api.Caller, in *listPrioritiesIn) (*api.Out[[]priorityBody], error) {
 	var all []merged.Priority
 	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
-		all, err = merged.Priorities(ctx, tx, c.Team.UUID(), string(in.DataType))
+		all, err = merged.Priorities(ctx, tx, c.Team.UUID(), api.Words[string](in.DataType)...)
 		return err
 	})
 	return api.Answer(prioritiesOf(all)), err
@@ -88,14 +88,14 @@ func (h *Handlers) setPriorities(ctx context.Context, c api.Caller, in *setPrior
 	}
 	var all []merged.Priority
 	err := h.DB.Write(ctx, func(tx *store.Tx) (err error) {
-		before, err := merged.Priorities(ctx, tx, c.Team.UUID(), "")
+		before, err := merged.Priorities(ctx, tx, c.Team.UUID())
 		if err != nil {
 			return err
 		}
 		if err := merged.SetPriorities(ctx, tx, c.Team.UUID(), changes); err != nil {
 			return err
 		}
-		if all, err = merged.Priorities(ctx, tx, c.Team.UUID(), ""); err != nil {
+		if all, err = merged.Priorities(ctx, tx, c.Team.UUID()); err != nil {
 			return err
 		}
 		return continuous.MarkReordered(ctx, tx, c.Team, changedTypes(before, all))

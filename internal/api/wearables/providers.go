@@ -16,7 +16,7 @@ func (h *Handlers) providerRoutes() []api.Route {
 }
 
 type listProvidersIn struct {
-	SourceType string `query:"source_type" doc:"app, ble, device, lab or provider. An unknown word finds nothing."`
+	SourceType []string `query:"source_type,explode" maxItems:"50" doc:"app, ble, device, lab or provider. An unknown word finds nothing."`
 }
 
 // providerBody is a row of the catalogue.
@@ -33,8 +33,8 @@ type providerBody struct {
 
 func (h *Handlers) listProviders(_ context.Context, _ api.Caller, in *listProvidersIn) (*api.Out[[]providerBody], error) {
 	rows := providers.List()
-	if in.SourceType != "" {
-		rows = providers.OfType(in.SourceType)
+	if len(in.SourceType) > 0 {
+		rows = providers.OfTypes(in.SourceType)
 	}
 	body := make([]providerBody, len(rows))
 	for i, p := range rows {

@@ -100,8 +100,8 @@ func ServesState(l Lab, state string) bool { return l.Serves(state) }
 
 // AccountFilter selects accounts; the zero value selects all.
 type AccountFilter struct {
-	ID     *AccountID
-	Status AccountStatus
+	IDs      []AccountID
+	Statuses []AccountStatus
 }
 
 // Accounts lists the lab accounts under which a team can order: first those that
@@ -118,14 +118,14 @@ func Accounts(ctx context.Context, tx *store.Tx, team teams.ID, f AccountFilter)
 		return nil, err
 	}
 	return slices.DeleteFunc(slices.Concat(all, c.accounts), func(a Account) bool {
-		return f.ID != nil && a.ID != *f.ID || f.Status != "" && a.Status != f.Status
+		return f.IDs != nil && !slices.Contains(f.IDs, a.ID) || f.Statuses != nil && !slices.Contains(f.Statuses, a.Status)
 	}), nil
 }
 
 // GetAccount returns an account that the team can order under, in any status, or
 // a NotFound fault.
 func GetAccount(ctx context.Context, tx *store.Tx, team teams.ID, id AccountID) (Account, error) {
-	found, err := Accounts(ctx, tx, team, AccountFilter{ID: &id})
+	found, err := Accounts(ctx, tx, team, AccountFilter{IDs: []AccountID{id}})
 	if err != nil {
 		return Account{}, err
 	}

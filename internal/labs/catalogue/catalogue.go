@@ -83,6 +83,17 @@ func (c *Catalogue) LabBySlug(slug string) (Lab, bool) {
 	return l, ok
 }
 
+// LabsBySlug returns the ids of the labs with some slugs. It omits unknown slugs.
+func (c *Catalogue) LabsBySlug(slugs []string) []LabID {
+	labs := []LabID{}
+	for _, slug := range slugs {
+		if l, ok := c.bySlug[slug]; ok {
+			labs = append(labs, l.ID)
+		}
+	}
+	return labs
+}
+
 // Marker returns a marker, active or not.
 func (c *Catalogue) Marker(id MarkerID) (*Marker, bool) {
 	m, ok := c.markers[id]

@@ -310,15 +310,15 @@ const (
 //
 // Reference 1.16, GET /v3/lab_test.
 type TestFilter struct {
-	Generated   *bool // nil for all
-	Lab         *LabID
-	Method      Method
-	Status      TestStatus
-	MarkerIDs   []MarkerID // the test must have all of them
-	ProviderIDs []string   // the test must have all of them
-	Name        string     // part of the name, in any case
-	Account     *Account   // only tests that the account offers
-	Order       TestOrder  // ByCreation when empty
+	Generated   *bool        // nil for all
+	Labs        []LabID      // any when nil
+	Methods     []Method     // any when empty
+	Statuses    []TestStatus // any when empty
+	MarkerIDs   []MarkerID   // the test must have all of them
+	ProviderIDs []string     // the test must have all of them
+	Name        string       // part of the name, in any case
+	Account     *Account     // only tests that the account offers
+	Order       TestOrder    // ByCreation when empty
 	Descending  bool
 	After       *TestPlace // end of the page before
 	Limit       int        // 0 for all
@@ -385,14 +385,14 @@ func (f TestFilter) conditions(team teams.ID) *conditions {
 	if f.Generated != nil {
 		w.add(`auto_generated = ?`, *f.Generated)
 	}
-	if f.Lab != nil {
-		w.add(`lab_id = ?`, *f.Lab)
+	among(w, "lab_id", f.Labs)
+	among(w, "method", f.Methods)
+	var statuses []string
+	for _, status := range f.Statuses {
+		statuses = append(statuses, `(`+statusConditions[status]+`)`)
 	}
-	if f.Method != "" {
-		w.add(`method = ?`, string(f.Method))
-	}
-	if f.Status != "" {
-		w.add(statusConditions[f.Status])
+	if statuses != nil {
+		w.add(`(` + strings.Join(statuses, ` OR `) + `)`)
 	}
 	if f.Name != "" {
 		w.add(`name_folded LIKE ? ESCAPE '\'`, "%"+store.LikePrefix(strings.ToLower(f.Name)))
@@ -407,6 +407,13 @@ func (f TestFilter) conditions(team teams.ID) *conditions {
 		w.add(`(`+f.column()+`, id) `+than+` (?, ?)`, f.After.Key, f.After.ID)
 	}
 	return w
+}
+
+// among adds the condition that a column has one of some values; no values add none.
+func among[T any](w *conditions, column string, values []T) {
+	if condition := store.Among(&w.args, column, values); condition != "" {
+		w.conditions = append(w.conditions, strings.TrimPrefix(condition, " AND "))
+	}
 }
 
 // contains adds the condition that the test's markers have every value.

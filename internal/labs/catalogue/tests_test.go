@@ -74,7 +74,7 @@ func (r *fixture) tests(f TestFilter) (all []Test) {
 // seeded returns the team's seeded lab test of a method.
 func (r *fixture) seeded(m Method) Test {
 	r.Helper()
-	all := r.tests(TestFilter{Method: m})
+	all := r.tests(TestFilter{Methods: []Method{m}})
 	if len(all) != 1 {
 		r.Fatalf("%d lab tests by %s", len(all), m)
 	}
@@ -146,7 +146,7 @@ func TestCreateChangeAndDeleteALabTest(t *testing.T) {
 			r.Errorf("unarchived: %s %s", got.Status(), got.Slug)
 		}
 		for status, want := range map[TestStatus]int{Active: 5, Inactive: 0, PendingApproval: 0} {
-			if got := r.tests(TestFilter{Status: status}); len(got) != want {
+			if got := r.tests(TestFilter{Statuses: []TestStatus{status}}); len(got) != want {
 				r.Errorf("%d tests are %s, want %d", len(got), status, want)
 			}
 		}
@@ -202,7 +202,7 @@ func TestListOfLabTests(t *testing.T) {
 			r.write(func(tx *store.Tx) error { _, err := CreateTest(r.ctx, tx, r.team.ID, n); return err })
 		}
 		names := func(f TestFilter) (s string) {
-			f.Status = PendingApproval
+			f.Statuses = []TestStatus{PendingApproval}
 			for _, t := range r.tests(f) {
 				s += t.Name[:1]
 			}
@@ -224,9 +224,9 @@ func TestListOfLabTests(t *testing.T) {
 			{TestFilter{Name: "b_1"}, "B"},
 			{TestFilter{Name: "%"}, "ABCD"},
 			{TestFilter{Name: "x"}, ""},
-			{TestFilter{Lab: &lab}, "ABCD"},
-			{TestFilter{Lab: &unknown}, ""},
-			{TestFilter{Method: TestKit}, ""},
+			{TestFilter{Labs: []LabID{lab, unknown}}, "ABCD"},
+			{TestFilter{Labs: []LabID{unknown}}, ""},
+			{TestFilter{Methods: []Method{TestKit}}, ""},
 		} {
 			if got := names(x.f); got != x.want {
 				r.Errorf("%+v: %s, want %s", x.f, got, x.want)

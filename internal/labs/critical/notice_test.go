@@ -92,13 +92,13 @@ func (d *noticeFixture) write(fn func(ctx context.Context, tx *store.Tx) error) 
 func (d *noticeFixture) raise(about critical.Subject) critical.ID {
 	d.t.Helper()
 	d.write(func(ctx context.Context, tx *store.Tx) error { return critical.Raise(ctx, tx, d.team, about) })
-	return d.list("")[0].ID
+	return d.list()[0].ID
 }
 
-func (d *noticeFixture) list(state critical.State) (all []critical.Notice) {
+func (d *noticeFixture) list(states ...critical.State) (all []critical.Notice) {
 	d.t.Helper()
 	userstest.Read(d.t, d.db, func(ctx context.Context, tx *store.Tx) (err error) {
-		all, err = critical.List(ctx, tx, d.team, critical.Filter{State: state, Limit: 10})
+		all, err = critical.List(ctx, tx, d.team, critical.Filter{States: states, Limit: 10})
 		return err
 	})
 	return all
@@ -211,6 +211,9 @@ func TestEscalation(t *testing.T) {
 		if open, ended := d.list(critical.Open), d.list(critical.Acknowledged); len(open) != 0 || len(ended) != 1 {
 			t.Errorf("%d open, %d acknowledged", len(open), len(ended))
 		}
+		if all := d.list(critical.Open, critical.Acknowledged); len(all) != 1 {
+			t.Errorf("%d open or acknowledged", len(all))
+		}
 	})
 }
 
@@ -297,7 +300,7 @@ func TestReview(t *testing.T) {
 			return err
 		})
 		d.write(func(ctx context.Context, tx *store.Tx) error { return critical.Forget(ctx, tx, d.team, result) })
-		if all := d.list(""); len(all) != 0 {
+		if all := d.list(); len(all) != 0 {
 			t.Errorf("%d notices are left", len(all))
 		}
 	})

@@ -199,8 +199,8 @@ func Get(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Notice, error
 
 // Filter narrows a list; empty fields do not.
 type Filter struct {
-	State  State
-	Before ID // only notices older than this one
+	States []State // any when empty
+	Before ID      // only notices older than this one
 	Limit  int
 }
 
@@ -209,12 +209,9 @@ func List(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) ([]Notice,
 	if f.Before.IsZero() {
 		f.Before = ids.FromUUID[Notice](uuid.Max)
 	}
-	query, args := `SELECT `+columns+` FROM critical_notices WHERE team_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3`, []any{team, f.Before, f.Limit}
-	if f.State != "" {
-		query = `SELECT ` + columns + ` FROM critical_notices WHERE team_id = $1 AND id < $2 AND state = $4 ORDER BY id DESC LIMIT $3`
-		args = append(args, string(f.State))
-	}
-	rows, err := tx.Query(ctx, query, args...)
+	args := []any{team, f.Before, f.Limit}
+	query := `SELECT ` + columns + ` FROM critical_notices WHERE team_id = $1 AND id < $2` + store.Among(&args, "state", f.States)
+	rows, err := tx.Query(ctx, query+` ORDER BY id DESC LIMIT $3`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("critical: listing: %w", err)
 	}

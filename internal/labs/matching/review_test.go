@@ -329,7 +329,7 @@ func TestCriticalWithoutValues(t *testing.T) {
 			}
 			notices := func(state critical.State) (all []critical.Notice) {
 				d.read(func(tx *store.Tx) (err error) {
-					all, err = critical.List(d.ctx(), tx, d.team.ID, critical.Filter{State: state, Limit: 10})
+					all, err = critical.List(d.ctx(), tx, d.team.ID, critical.Filter{States: []critical.State{state}, Limit: 10})
 					return err
 				})
 				return all
@@ -691,12 +691,15 @@ func TestListAndSearch(t *testing.T) {
 			want []matching.ID
 		}{
 			"what waits":     {matching.Filter{}, []matching.ID{all[1], all[0]}},
-			"what is over":   {matching.Filter{Status: matching.Resolved}, []matching.ID{all[2]}},
-			"by decision":    {matching.Filter{Decision: matching.PersonMatch}, []matching.ID{all[1]}},
+			"what is over":   {matching.Filter{Statuses: []matching.Status{matching.Resolved}}, []matching.ID{all[2]}},
+			"by decision":    {matching.Filter{Decisions: []matching.Decision{matching.PersonMatch}}, []matching.ID{all[1]}},
+			"in any state":   {matching.Filter{Statuses: []matching.Status{matching.TeamReview, matching.OperatorReview, matching.Resolved}}, []matching.ID{all[2], all[1], all[0]}},
+			"two decisions":  {matching.Filter{Decisions: []matching.Decision{matching.PersonMatch, matching.PersonMatch}}, []matching.ID{all[1]}},
+			"two labs":       {matching.Filter{LabSlugs: []string{"nowhere", "somewhere"}}, nil},
 			"since a time":   {matching.Filter{From: &oldest}, []matching.ID{all[1], all[0]}},
 			"at a time":      {matching.Filter{From: &oldest, To: &oldest}, []matching.ID{all[0]}},
 			"after a time":   {matching.Filter{From: &after}, []matching.ID{all[1]}},
-			"unknown lab":    {matching.Filter{LabSlug: "nowhere"}, nil},
+			"unknown lab":    {matching.Filter{LabSlugs: []string{"nowhere"}}, nil},
 			"without accent": {matching.Filter{Search: "zoe mul"}, []matching.ID{all[0]}},
 			"last, first":    {matching.Filter{Search: "byron, ada"}, []matching.ID{all[1]}},
 			"birth date":     {matching.Filter{Search: "1990-01-01"}, []matching.ID{all[0]}},
@@ -823,7 +826,7 @@ func TestCountReviews(t *testing.T) {
 			t.Errorf("waits for %s", i.Status)
 		}
 		d.read(func(tx *store.Tx) error {
-			got, _, err := matching.List(d.ctx(), tx, d.team.ID, matching.Filter{Status: matching.OperatorReview, CriticalFirst: true, Limit: 2})
+			got, _, err := matching.List(d.ctx(), tx, d.team.ID, matching.Filter{Statuses: []matching.Status{matching.OperatorReview}, CriticalFirst: true, Limit: 2})
 			if err != nil || len(got) != 2 || got[0].Interpretation != orders.Critical || got[1].ID != unsure {
 				t.Errorf("critical ones first: %v, %v", got, err)
 			}

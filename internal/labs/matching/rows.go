@@ -301,15 +301,15 @@ func (c *ReviewCounts) add(ctx context.Context, tx *store.Tx, condition string, 
 //
 // Reference 1.17, GET /v3/unmatched_result.
 type Filter struct {
-	Status   Status // results that wait for a decision when empty
-	Decision Decision
-	// Interpretation narrows to normal, abnormal, critical or unknown results.
-	Interpretation orders.Interpretation
-	LabSlug        string
-	From, To       *time.Time // times of creation, both included
-	Search         string     // part of the patient's name, or the birth date
-	After          *Position
-	Limit          int
+	Statuses  []Status // results that wait for a decision when empty
+	Decisions []Decision
+	// Interpretations narrow to normal, abnormal, critical or unknown results.
+	Interpretations []orders.Interpretation
+	LabSlugs        []string
+	From, To        *time.Time // times of creation, both included
+	Search          string      // part of the patient's name, or the birth date
+	After           *Position
+	Limit           int
 	// CriticalFirst lists critical results first, then the oldest; not with After or Search.
 	CriticalFirst bool
 }
@@ -359,33 +359,28 @@ func (q *query) addCondition(condition string, args ...any) {
 // false when no result can match.
 func (f *Filter) conditions(ctx context.Context, tx *store.Tx, team teams.ID) (q query, ok bool, err error) {
 	q = query{"team_id = $1", []any{team}}
-	if f.Status != "" {
-		q.addCondition("status = ?", string(f.Status))
-	} else {
-		q.addCondition("status IN (?, ?)", string(TeamReview), string(OperatorReview))
+	statuses := f.Statuses
+	if len(statuses) == 0 {
+		statuses = []Status{TeamReview, OperatorReview}
 	}
-	if f.Decision != "" {
-		q.addCondition("decision = ?", string(f.Decision))
-	}
-	if f.Interpretation != "" {
-		q.addCondition("interpretation = ?", string(f.Interpretation))
-	}
+	q.text += store.Among(&q.args, "status", statuses) + store.Among(&q.args, "decision", f.Decisions) +
+		store.Among(&q.args, "interpretation", f.Interpretations)
 	if f.From != nil {
 		q.addCondition("created_at >= ?", store.Micros(*f.From))
 	}
 	if f.To != nil {
 		q.addCondition("created_at <= ?", store.Micros(*f.To))
 	}
-	if f.LabSlug == "" {
+	if len(f.LabSlugs) == 0 {
 		return q, true, nil
 	}
 	offered, err := catalogue.Load(ctx, tx, team)
 	if err != nil {
 		return q, false, err
 	}
-	lab, ok := offered.LabBySlug(f.LabSlug)
-	q.addCondition("lab_id = ?", lab.ID)
-	return q, ok, nil
+	labs := offered.LabsBySlug(f.LabSlugs)
+	q.text += store.Among(&q.args, "lab_id", labs)
+	return q, len(labs) > 0, nil
 }
 
 // listPage reads a page of a filter that the database can apply.

@@ -127,7 +127,7 @@ func TestAssignToOrder(t *testing.T) {
 			if u.State != matching.Assigned || u.DecidedBy != "operator jane" || u.Note != "their courier" || *u.Order != o.ID || *u.Team != d.team.ID || summary != nil {
 				t.Errorf("after the decision: %+v", u)
 			}
-			notices, err2 := critical.List(ctx, tx, d.team.ID, critical.Filter{State: critical.Open, Limit: 10})
+			notices, err2 := critical.List(ctx, tx, d.team.ID, critical.Filter{States: []critical.State{critical.Open}, Limit: 10})
 			if len(notices) != 1 || notices[0].Order == nil || *notices[0].Order != o.ID {
 				t.Errorf("notices: %+v", notices)
 			}

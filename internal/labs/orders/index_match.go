@@ -39,12 +39,20 @@ func (f *Filter) keys(ctx context.Context, tx *store.Tx, team teams.ID) (found [
 	}
 	const selected = `SELECT id, created_at FROM orders WHERE `
 	switch {
-	case f.Transaction != nil && f.User != nil:
-		err = read(selected+`team_id = $1 AND transaction_id = $2 AND user_id = $3`, team, *f.Transaction, *f.User)
-	case f.Transaction != nil:
-		err = read(selected+`team_id = $1 AND transaction_id = $2`, team, *f.Transaction)
-	case f.User != nil:
-		err = read(selected+`team_id = $1 AND user_id = $2`, team, *f.User)
+	case len(f.Transactions) > 0:
+		for _, transaction := range f.Transactions {
+			args := []any{team, transaction}
+			query := selected + `team_id = $1 AND transaction_id = $2` + store.Among(&args, "user_id", f.Users)
+			if err = read(query, args...); err != nil {
+				break
+			}
+		}
+	case len(f.Users) > 0:
+		for _, user := range f.Users {
+			if err = read(selected+`team_id = $1 AND user_id = $2`, team, user); err != nil {
+				break
+			}
+		}
 	case f.IDs != nil:
 		named := make([]Order, len(f.IDs))
 		for i, id := range f.IDs {
@@ -81,7 +89,7 @@ func (t *teamIndex) match(into []int32, f Filter, candidates, numbered []int32, 
 	if len(f.Statuses) > 0 || len(f.Methods) > 0 {
 		candidates = chooseIn(into, candidates, t.kinds, f.kinds())
 	}
-	if f.Critical != nil || f.Interpretation != "" {
+	if f.Critical != nil || len(f.Interpretations) > 0 {
 		candidates = chooseIn(into, candidates, t.results, f.results())
 	}
 	if len(f.Activations) == 1 {
@@ -233,7 +241,7 @@ func (f *Filter) results() []bool {
 	want := make([]bool, 256)
 	for _, i := range append([]Interpretation{""}, Interpretations...) {
 		for _, critical := range []bool{false, true} {
-			want[resultOf(i, critical)] = (f.Interpretation == "" || f.Interpretation == i) && (f.Critical == nil || *f.Critical == critical)
+			want[resultOf(i, critical)] = (len(f.Interpretations) == 0 || slices.Contains(f.Interpretations, i)) && (f.Critical == nil || *f.Critical == critical)
 		}
 	}
 	return want

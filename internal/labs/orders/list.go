@@ -49,20 +49,20 @@ type Span struct{ From, To *time.Time }
 //
 // Spec: Lab lookups, GET /v3/orders.
 type Filter struct {
-	Search         string // order id, user id, number of the lab, patient, birth date, recipient
-	PatientName    string
-	BirthDate      civil.Date // of the patient; zero for any
-	Recipient      string
-	Created        Span
-	Updated        Span
-	Statuses       []Status
-	Methods        []Method
-	Critical       *bool
-	Interpretation Interpretation
-	Activations    []Activation
-	User           *users.ID
-	IDs            []ID
-	Transaction    *TransactionID
+	Search          string // order id, user id, number of the lab, patient, birth date, recipient
+	PatientName     string
+	BirthDate       civil.Date // of the patient; zero for any
+	Recipient       string
+	Created         Span
+	Updated         Span
+	Statuses        []Status // any when empty, as for the other lists
+	Methods         []Method
+	Critical        *bool
+	Interpretations []Interpretation
+	Activations     []Activation
+	Users           []users.ID
+	IDs             []ID
+	Transactions    []TransactionID
 
 	Key       SortKey // ByCreation if empty
 	Ascending bool
@@ -80,9 +80,9 @@ type Page struct {
 
 // List returns one page of a team's orders. The transaction must be read-only.
 func (x *Index) List(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) (Page, error) {
-	if f.User != nil {
+	for _, user := range f.Users {
 		// Orders are served until the grace period of a deleted user ends.
-		_, err := users.ClientUserID(ctx, tx, team, *f.User)
+		_, err := users.ClientUserID(ctx, tx, team, user)
 		if fault.Is(err, fault.NotFound) {
 			err = fault.New(fault.NotFound, "User does not exist on this team")
 		}

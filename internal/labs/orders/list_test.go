@@ -12,6 +12,7 @@ import (
 	"hale/internal/labs/catalogue"
 	"hale/internal/labs/orders"
 	"hale/internal/labs/orders/orderstest"
+	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
@@ -130,17 +131,17 @@ func filter(rng *rand.Rand, all []orders.Order) orders.Filter {
 			yes := rng.IntN(2) == 0
 			f.Critical = &yes
 		case 8:
-			f.Interpretation = orders.Interpretations[rng.IntN(len(orders.Interpretations))]
+			f.Interpretations = orders.Interpretations[rng.IntN(len(orders.Interpretations)):]
 		case 9:
 			f.Activations = orders.Activations[rng.IntN(2):][:1]
 		case 10:
-			f.User = &o.User
+			f.Users = []users.ID{o.User, all[0].User}
 		case 11:
 			if o.Body.Patient != nil {
 				f.BirthDate = o.Body.Patient.BirthDate
 			}
 		case 12:
-			f.IDs, f.Transaction = []orders.ID{o.ID, all[0].ID}, &o.Transaction
+			f.IDs, f.Transactions = []orders.ID{o.ID, all[0].ID}, []orders.TransactionID{o.Transaction, all[0].Transaction}
 		}
 	}
 	return f
@@ -199,9 +200,9 @@ func passesFilter(o orders.Order, f orders.Filter, today civil.Date) bool {
 		!f.BirthDate.IsZero() && birth != f.BirthDate.String(),
 		f.Created.From != nil && o.CreatedAt.Before(*f.Created.From), f.Updated.To != nil && o.UpdatedAt.After(*f.Updated.To),
 		len(f.Statuses) > 0 && !slices.Contains(f.Statuses, o.Status), len(f.Methods) > 0 && !slices.Contains(f.Methods, o.Method),
-		f.Critical != nil && o.IsCritical != *f.Critical, f.Interpretation != "" && o.Interpretation != f.Interpretation,
+		f.Critical != nil && o.IsCritical != *f.Critical, f.Interpretations != nil && !slices.Contains(f.Interpretations, o.Interpretation),
 		len(f.Activations) == 1 && scheduled != (f.Activations[0] == orders.ScheduledOrders),
-		f.User != nil && o.User != *f.User, f.IDs != nil && !slices.Contains(f.IDs, o.ID), f.Transaction != nil && o.Transaction != *f.Transaction:
+		f.Users != nil && !slices.Contains(f.Users, o.User), f.IDs != nil && !slices.Contains(f.IDs, o.ID), f.Transactions != nil && !slices.Contains(f.Transactions, o.Transaction):
 		return false
 	}
 	return true

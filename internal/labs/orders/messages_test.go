@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"hale/internal/labs/orders"
 	"hale/internal/people/messages"
 	"hale/internal/people/users"
@@ -82,7 +84,7 @@ func send(t *testing.T, db *store.DB, e messages.OrderEvent) (sent []messages.Ou
 		if err := messages.OrderMoved(ctx, tx, e); err != nil {
 			return err
 		}
-		sent, err = messages.List(ctx, tx, e.Team, messages.Filter{Order: e.Order, Limit: 10})
+		sent, err = messages.List(ctx, tx, e.Team, messages.Filter{Orders: []uuid.UUID{e.Order}, Limit: 10})
 		slices.Reverse(sent) // oldest first
 		return err
 	})

@@ -87,7 +87,7 @@ func firstLack(ctx context.Context, tx *store.Tx, team teams.ID, connected func(
 	if len(offered.Markers(catalogue.MarkerFilter{})) == 0 {
 		return NoCatalogue, nil
 	}
-	accounts, err := catalogue.Accounts(ctx, tx, team, catalogue.AccountFilter{Status: catalogue.AccountActive})
+	accounts, err := catalogue.Accounts(ctx, tx, team, catalogue.AccountFilter{Statuses: []catalogue.AccountStatus{catalogue.AccountActive}})
 	if err != nil {
 		return "", err
 	}
@@ -112,7 +112,7 @@ func LabsWithMissingFacts(ctx context.Context, tx *store.Tx) ([]string, error) {
 		if t.Environment != teams.Production {
 			continue
 		}
-		accounts, err := catalogue.Accounts(ctx, tx, t.ID, catalogue.AccountFilter{Status: catalogue.AccountActive})
+		accounts, err := catalogue.Accounts(ctx, tx, t.ID, catalogue.AccountFilter{Statuses: []catalogue.AccountStatus{catalogue.AccountActive}})
 		if err != nil {
 			return nil, err
 		}

@@ -191,11 +191,11 @@ func Revisions(ctx context.Context, tx *store.Tx, j *Job) ([]Revision, error) {
 
 // Filter restricts a list of jobs. Empty fields have no effect.
 type Filter struct {
-	Status Status
-	Compat bool // Started includes PendingReview, as in DocumentOf
-	User   *users.ID
-	Before ID // only older jobs
-	Limit  int
+	Statuses []Status   // any when empty
+	Compat   bool       // Started includes PendingReview, as in DocumentOf
+	Users    []users.ID // any when empty
+	Before   ID         // only older jobs
+	Limit    int
 }
 
 // List returns jobs of a team, newest first.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"hale/internal/people/users"
@@ -155,28 +156,19 @@ func sameFile(ctx context.Context, tx *store.Tx, user users.User, digest []byte,
 // ofLiveUser leaves out the jobs of deleted users, as reading one does.
 const ofLiveUser = ` AND EXISTS (SELECT 1 FROM users u WHERE u.team_id = parsed_reports.team_id AND u.user_id = parsed_reports.user_id AND u.deleted_at IS NULL)`
 
-// queries of listJobs. Each has its index.
-const (
-	listAll = `SELECT ` + jobColumns + ` FROM parsed_reports
-		WHERE team_id = $1 AND id < $2 AND ($3 = '' OR status IN ($3, $4))` + ofLiveUser + ` ORDER BY id DESC LIMIT $5`
-	listInReview = `SELECT ` + jobColumns + ` FROM parsed_reports
-		WHERE team_id = $1 AND id < $2 AND status = 'pending_review'` + ofLiveUser + ` ORDER BY id DESC LIMIT $3`
-	listOfUser = `SELECT ` + jobColumns + ` FROM parsed_reports
-		WHERE team_id = $1 AND user_id = $2 AND id < $3 AND ($4 = '' OR status IN ($4, $5))` + ofLiveUser + ` ORDER BY id DESC LIMIT $6`
-)
-
 func listJobs(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) ([]Job, error) {
-	alsoStatus := f.Status
-	if f.Compat && f.Status == Started {
-		alsoStatus = PendingReview
+	statuses := slices.Clone(f.Statuses)
+	if f.Compat && slices.Contains(statuses, Started) {
+		statuses = append(statuses, PendingReview)
 	}
-	switch {
-	case f.User != nil:
-		return someJobs(ctx, tx, listOfUser, team, *f.User, f.Before, string(f.Status), string(alsoStatus), f.Limit)
-	case f.Status == PendingReview:
-		return someJobs(ctx, tx, listInReview, team, f.Before, f.Limit)
+	args := []any{team, f.Before, f.Limit}
+	query := `SELECT ` + jobColumns + ` FROM parsed_reports WHERE team_id = $1 AND id < $2` + store.Among(&args, "user_id", f.Users)
+	if slices.Equal(statuses, []Status{PendingReview}) { // in the words of the index parsed_reports_in_review
+		query += ` AND status = 'pending_review'`
+	} else {
+		query += store.Among(&args, "status", statuses)
 	}
-	return someJobs(ctx, tx, listAll, team, f.Before, string(f.Status), string(alsoStatus), f.Limit)
+	return someJobs(ctx, tx, query+ofLiveUser+` ORDER BY id DESC LIMIT $3`, args...)
 }
 
 func someJobs(ctx context.Context, tx *store.Tx, query string, args ...any) ([]Job, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -38,19 +39,19 @@ func (OutboxMessage) LogValue() slog.Value { return slog.StringValue(secrets.Wit
 
 // Filter restricts a list. A zero field does not restrict it.
 type Filter struct {
-	User    users.ID
-	Order   uuid.UUID
-	Channel Channel
-	State   State
-	Before  ID // only messages older than this one
-	Limit   int
+	Users    []users.ID // any when empty, as for the other lists
+	Orders   []uuid.UUID
+	Channels []Channel
+	States   []State
+	Before   ID // only messages older than this one
+	Limit    int
 }
 
 // List returns a team's messages, newest first. An unknown user of the team is a
 // NotFound fault.
 func List(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) ([]OutboxMessage, error) {
-	if !f.User.IsZero() {
-		if err := users.Exists(ctx, tx, team, f.User); err != nil {
+	for _, user := range f.Users {
+		if err := users.Exists(ctx, tx, team, user); err != nil {
 			return nil, err
 		}
 	}
@@ -83,27 +84,16 @@ func listRows(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) (all [
 	if f.Before.IsZero() {
 		f.Before = ids.FromUUID[Message](uuid.Max)
 	}
-	query, args := `SELECT id, user_id, order_id, channel, template, state, problem, attempts, content, due_at, created_at, ended_at
-		FROM messages WHERE team_id = $1 AND id < $2 AND ($3 = '' OR channel = $3)`,
-		[]any{team, f.Before, string(f.Channel)}
-	narrow := func(column string, value any) {
-		args = append(args, value)
-		query += fmt.Sprintf(" AND %s = $%d", column, len(args))
-	}
-	if f.State == Failed { // in the words of the index messages_failed
+	args := []any{team, f.Before, f.Limit}
+	query := `SELECT id, user_id, order_id, channel, template, state, problem, attempts, content, due_at, created_at, ended_at
+		FROM messages WHERE team_id = $1 AND id < $2` + store.Among(&args, "channel", f.Channels)
+	if slices.Equal(f.States, []State{Failed}) { // in the words of the index messages_failed
 		query += ` AND state = 'failed'`
 	} else {
-		args = append(args, string(f.State))
-		query += ` AND ($4 = '' OR state = $4)`
+		query += store.Among(&args, "state", f.States)
 	}
-	if !f.User.IsZero() {
-		narrow("user_id", f.User)
-	}
-	if f.Order != uuid.Nil {
-		narrow("order_id", f.Order)
-	}
-	args = append(args, f.Limit)
-	rows, err := tx.Query(ctx, query+fmt.Sprintf(" ORDER BY id DESC LIMIT $%d", len(args)), args...)
+	query += store.Among(&args, "user_id", f.Users) + store.Among(&args, "order_id", f.Orders)
+	rows, err := tx.Query(ctx, query+` ORDER BY id DESC LIMIT $3`, args...)
 	if err != nil {
 		return nil, nil, fmt.Errorf("messages: listing: %w", err)
 	}

@@ -50,7 +50,7 @@ func (r *fixture) nextDue() (due time.Time) {
 // reminders returns the sent reminders, oldest first.
 func (r *fixture) reminders() []string {
 	var all []string
-	for _, m := range r.list(messages.Filter{State: messages.Sent}) {
+	for _, m := range r.list(messages.Filter{States: []messages.State{messages.Sent}}) {
 		if strings.HasPrefix(m.Template, "reminder_") {
 			all = append(all, m.Template+" sent")
 		}
@@ -157,7 +157,7 @@ func TestEndedOrderEndsReminders(t *testing.T) {
 			r.settings(allMessages)
 			r.visit("at_home_phlebotomy", "confirmed", time.Now().Add(100*time.Hour))
 			r.moved(r.event("at_home_phlebotomy", status))
-			for _, m := range r.list(messages.Filter{State: messages.Scheduled}) {
+			for _, m := range r.list(messages.Filter{States: []messages.State{messages.Scheduled}}) {
 				t.Errorf("still planned: %s", m.Template)
 			}
 		})
@@ -220,7 +220,7 @@ func TestReminderWithoutPortal(t *testing.T) {
 		r.moved(r.event("testkit", "with_customer"))
 		r.clock.Advance(49 * time.Hour)
 		r.work(nil)
-		if m := r.list(messages.Filter{State: messages.Failed}); len(m) != 1 || m[0].Problem != "no_portal" {
+		if m := r.list(messages.Filter{States: []messages.State{messages.Failed}}); len(m) != 1 || m[0].Problem != "no_portal" {
 			t.Errorf("%s", r.states())
 		}
 	})

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/people/messages"
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
@@ -208,17 +210,24 @@ func TestListIsScopedAndPaged(t *testing.T) {
 			t.Errorf("another team sees %s", got)
 		}
 		err := r.db.Read(r.ctx, func(tx *store.Tx) error {
-			_, err := messages.List(r.ctx, tx, r.team, messages.Filter{User: other.user.ID, Limit: 1})
+			_, err := messages.List(r.ctx, tx, r.team, messages.Filter{Users: []users.ID{other.user.ID}, Limit: 1})
 			return err
 		})
 		if !fault.Is(err, fault.NotFound) {
 			t.Errorf("another team's user: %v", err)
 		}
-		if got := r.list(messages.Filter{User: r.user.ID, Order: r.order, Channel: messages.SMS, State: messages.Outbox}); len(got) != 5 {
+		if got := r.list(messages.Filter{Users: []users.ID{r.user.ID}, Orders: []uuid.UUID{r.order}, Channels: []messages.Channel{messages.SMS}, States: []messages.State{messages.Outbox}}); len(got) != 5 {
 			t.Errorf("%d by every filter", len(got))
 		}
-		if got := r.list(messages.Filter{State: messages.Sent}); len(got) != 0 {
+		if got := r.list(messages.Filter{States: []messages.State{messages.Sent}}); len(got) != 0 {
 			t.Errorf("%d of another state", len(got))
+		}
+		several := messages.Filter{
+			Users: []users.ID{r.user.ID, r.user.ID}, Orders: []uuid.UUID{r.order, uuid.New(), uuid.New()},
+			Channels: []messages.Channel{messages.SMS, messages.Email}, States: []messages.State{messages.Outbox, messages.Sent},
+		}
+		if got := r.list(several); len(got) != 5 {
+			t.Errorf("%d by several values of every filter", len(got))
 		}
 	})
 }

@@ -169,7 +169,7 @@ func TestPeopleOfLaterTransactionsAreNoted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, person := range people {
-		if got := list(t, db, audit.Filter{User: &person}); len(got) != 1 {
+		if got := list(t, db, audit.Filter{Users: []uuid.UUID{person}}); len(got) != 1 {
 			t.Errorf("a person has the rows %v", got)
 		}
 	}
@@ -382,7 +382,7 @@ func TestLogsOfOlderVersions(t *testing.T) {
 		if err := l.Flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if got := list(t, db, audit.Filter{Action: "waiting"}); len(got) != 1 {
+		if got := list(t, db, audit.Filter{Actions: []string{"waiting"}}); len(got) != 1 {
 			t.Errorf("a row of the older version: %v", got)
 		}
 		if found := problems(t, l); found != "" {
@@ -395,8 +395,14 @@ func TestFilters(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		l := open(t, db)
 		fill(t, db, l)
-		if got := list(t, db, audit.Filter{Action: "getOrder"}); len(got) != 5 {
+		if got := list(t, db, audit.Filter{Actions: []string{"getOrder"}}); len(got) != 5 {
 			t.Errorf("by action: %v", got)
+		}
+		if got := list(t, db, audit.Filter{Actions: []string{"getOrder", "getUser"}}); len(got) != 10 {
+			t.Errorf("by two actions: %v", got)
+		}
+		if got := list(t, db, audit.Filter{Users: []uuid.UUID{uuid.New(), uuid.New(), uuid.New()}}); len(got) != 0 {
+			t.Errorf("of unknown people: %v", got)
 		}
 		if got := list(t, db, audit.Filter{Limit: 4}); strings.Join(got, " ") != "getOrder listUsers getUser getOrder" {
 			t.Errorf("newest first: %v", got)

@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,11 +26,11 @@ type Row struct {
 
 // Filter selects rows. Zero fields select all.
 type Filter struct {
-	User       *uuid.UUID
-	ActorKind  ActorKind
-	Actor      string
+	Users      []uuid.UUID // any when empty, as for the other lists
+	ActorKinds []ActorKind
+	Actors     []string
 	OnBehalfOf string
-	Action     string
+	Actions    []string
 	From, To   *time.Time // both are included
 	Before     *Position  // rows before this one
 	Limit      int
@@ -46,16 +47,14 @@ const scanLimit = 10_000
 // the end. A page may have fewer rows than the limit before the end, because only the
 // person and the times have an index.
 func List(ctx context.Context, tx *store.Tx, team uuid.UUID, f Filter) (page []Row, next *Position, err error) {
-	where, args := []string{"team_id = $1"}, []any{team}
+	where, args := "team_id = $1", []any{team}
 	add := func(condition string, values ...any) {
 		for i := range values {
 			condition = strings.Replace(condition, "?", fmt.Sprintf("$%d", len(args)+1+i), 1)
 		}
-		where, args = append(where, condition), append(args, values...)
+		where, args = where+" AND "+condition, append(args, values...)
 	}
-	if f.User != nil {
-		add("user_id = ?", *f.User)
-	}
+	where += store.Among(&args, "user_id", f.Users)
 	if f.From != nil {
 		add("at >= ?", *f.From)
 		add("block >= (SELECT COALESCE(MIN(number), 0) FROM audit_blocks WHERE team_id = $1 AND made_at >= ?)", *f.From)
@@ -72,7 +71,7 @@ func List(ctx context.Context, tx *store.Tx, team uuid.UUID, f Filter) (page []R
 		limit = max(limit, scanLimit)
 	}
 	args = append(args, limit)
-	rows, err := readRows(ctx, tx, fmt.Sprintf("WHERE %s ORDER BY block DESC, n DESC LIMIT $%d", strings.Join(where, " AND "), len(args)), args...)
+	rows, err := readRows(ctx, tx, fmt.Sprintf("WHERE %s ORDER BY block DESC, n DESC LIMIT $%d", where, len(args)), args...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -92,12 +91,12 @@ func List(ctx context.Context, tx *store.Tx, team uuid.UUID, f Filter) (page []R
 
 // hasFilter reports whether there are conditions without an index.
 func (f *Filter) hasFilter() bool {
-	return f.ActorKind != "" || f.Actor != "" || f.OnBehalfOf != "" || f.Action != ""
+	return f.ActorKinds != nil || f.Actors != nil || f.OnBehalfOf != "" || f.Actions != nil
 }
 
 func (f *Filter) wants(e *Entry) bool {
-	return (f.ActorKind == "" || f.ActorKind == e.ActorKind) && (f.Actor == "" || f.Actor == e.Actor) &&
-		(f.OnBehalfOf == "" || f.OnBehalfOf == e.OnBehalfOf) && (f.Action == "" || f.Action == e.Action)
+	return (f.ActorKinds == nil || slices.Contains(f.ActorKinds, e.ActorKind)) && (f.Actors == nil || slices.Contains(f.Actors, e.Actor)) &&
+		(f.OnBehalfOf == "" || f.OnBehalfOf == e.OnBehalfOf) && (f.Actions == nil || slices.Contains(f.Actions, e.Action))
 }
 
 func readRows(ctx context.Context, tx *store.Tx, where string, args ...any) (all []Row, err error) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -210,10 +211,10 @@ func OutcomeOf(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (how St
 
 // Filter restricts a list. Empty fields have no effect.
 type Filter struct {
-	Kind   string
-	Status Status
-	Before ID // only jobs older than this one
-	Limit  int
+	Kinds    []string // any when empty
+	Statuses []Status // any when empty
+	Before   ID       // only jobs older than this one
+	Limit    int
 }
 
 // List returns jobs of a team, newest first.
@@ -221,13 +222,14 @@ func List(ctx context.Context, tx *store.Tx, team uuid.UUID, f Filter) ([]Job, e
 	if f.Before.IsZero() {
 		f.Before = ids.FromUUID[Job](uuid.Max)
 	}
-	query, args := `SELECT `+jobColumns+` FROM jobs WHERE team_id = $1 AND id < $2 AND ($3 = '' OR kind = $3)`, []any{team, f.Before, f.Kind, f.Limit}
-	if f.Status == Failed { // in the words of the index jobs_failed
+	args := []any{team, f.Before, f.Limit}
+	query := `SELECT ` + jobColumns + ` FROM jobs WHERE team_id = $1 AND id < $2` + store.Among(&args, "kind", f.Kinds)
+	if slices.Equal(f.Statuses, []Status{Failed}) { // in the words of the index jobs_failed
 		query += ` AND status = 'failed'`
 	} else {
-		query, args = query+` AND ($5 = '' OR status = $5)`, append(args, string(f.Status))
+		query += store.Among(&args, "status", f.Statuses)
 	}
-	rows, err := tx.Query(ctx, query+` ORDER BY id DESC LIMIT $4`, args...)
+	rows, err := tx.Query(ctx, query+` ORDER BY id DESC LIMIT $3`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("jobs: listing: %w", err)
 	}

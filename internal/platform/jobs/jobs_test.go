@@ -344,10 +344,10 @@ func TestListing(t *testing.T) {
 		if all := list(jobs.Filter{Limit: 9, Before: made[3]}); len(all) != 3 {
 			t.Errorf("%d before the fourth", len(all))
 		}
-		if all := list(jobs.Filter{Limit: 9, Kind: "test.b"}); len(all) != 1 || all[0].ID != made[2] {
+		if all := list(jobs.Filter{Limit: 9, Kinds: []string{"test.b"}}); len(all) != 1 || all[0].ID != made[2] {
 			t.Errorf("of kind b: %+v", all)
 		}
-		if all := list(jobs.Filter{Limit: 9, Status: jobs.Running}); len(all) != 0 {
+		if all := list(jobs.Filter{Limit: 9, Statuses: []jobs.Status{jobs.Running}}); len(all) != 0 {
 			t.Errorf("%d are running", len(all))
 		}
 		err := db.Write(system, func(tx *store.Tx) error {
@@ -357,11 +357,15 @@ func TestListing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if all := list(jobs.Filter{Limit: 9, Status: jobs.Failed}); len(all) != 1 || all[0].ID != made[1] {
+		if all := list(jobs.Filter{Limit: 9, Statuses: []jobs.Status{jobs.Failed}}); len(all) != 1 || all[0].ID != made[1] {
 			t.Errorf("failed: %+v", all)
 		}
-		if all := list(jobs.Filter{Limit: 9, Status: jobs.Failed, Kind: "test.b"}); len(all) != 0 {
+		if all := list(jobs.Filter{Limit: 9, Statuses: []jobs.Status{jobs.Failed}, Kinds: []string{"test.b"}}); len(all) != 0 {
 			t.Errorf("%d of kind b failed", len(all))
+		}
+		several := jobs.Filter{Limit: 9, Statuses: []jobs.Status{jobs.Failed, jobs.Queued, jobs.Running}, Kinds: []string{"test.b", "test.a"}}
+		if all := list(several); len(all) != 5 || all[0].ID != made[4] {
+			t.Errorf("%d of both kinds, in three states", len(all))
 		}
 	})
 }

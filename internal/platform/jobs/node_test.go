@@ -141,7 +141,7 @@ func TestAFailedRunOfAPeriodicJobIsReported(t *testing.T) {
 		t.Error(err)
 	}
 	err = db.Read(system, func(tx *store.Tx) error {
-		all, err := jobs.List(system, tx, uuid.Nil, jobs.Filter{Kind: "test.periodic", Limit: 10})
+		all, err := jobs.List(system, tx, uuid.Nil, jobs.Filter{Kinds: []string{"test.periodic"}, Limit: 10})
 		if err == nil && (len(all) != 1 || all[0].Status != jobs.Queued || all[0].Error != "no space") {
 			t.Errorf("%+v", all)
 		}

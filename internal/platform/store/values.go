@@ -3,6 +3,7 @@ package store
 import (
 	"database/sql"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -69,6 +70,31 @@ func Placeholders(first, n int) string {
 	}
 	b.WriteByte(')')
 	return b.String()
+}
+
+// Among returns a condition that follows others: the column has one of some values. It
+// adds the values to the arguments of the statement. Without values it returns "". It
+// repeats the last value up to a power of two, so that few statements are prepared.
+func Among[T any](args *[]any, column string, values []T) string {
+	if len(values) == 0 {
+		return ""
+	}
+	first, width := len(*args)+1, 1
+	for width < len(values) {
+		width *= 2
+	}
+	for i := range width {
+		*args = append(*args, plainText(values[min(i, len(values)-1)]))
+	}
+	return " AND " + column + " IN " + Placeholders(first, width)
+}
+
+// plainText turns a word of a named type into a string, which is an argument of SQL.
+func plainText(value any) any {
+	if v := reflect.ValueOf(value); v.Kind() == reflect.String {
+		return v.String()
+	}
+	return value
 }
 
 // Chunks splits items into parts and calls fn with each. The lengths of the parts

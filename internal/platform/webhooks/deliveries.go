@@ -69,8 +69,8 @@ func scanDelivery(row interface{ Scan(...any) error }) (Delivery, error) {
 
 // DeliveryFilter narrows a list of deliveries. A zero field does not narrow it.
 type DeliveryFilter struct {
-	State  DeliveryState
-	Type   string
+	States []DeliveryState
+	Types  []string
 	Before int64 // only events with smaller numbers
 	Limit  int
 }
@@ -114,24 +114,30 @@ func Deliveries(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID,
 	return all, next, nil
 }
 
+// storedStates has the condition for each state of a delivery.
+var storedStates = map[DeliveryState]string{
+	Held:    `d.state IN ('held', 'pending') AND ` + shownState + ` = 'held'`,
+	Pending: `d.state = 'pending' AND e.state = 'on' AND e.hold_before IS NULL`,
+	Failed:  `d.state = 'failed'`,
+	Sent:    `d.state = 'sent'`,
+}
+
 // readDeliveries reads one more than the limit.
 func readDeliveries(ctx context.Context, tx *store.Tx, e *Endpoint, f DeliveryFilter, since int64) ([]Delivery, error) {
-	stored := ""
-	switch f.State {
-	case Held:
-		stored = ` AND d.state IN ('held', 'pending') AND ` + shownState + ` = 'held'`
-	case Pending:
-		stored = ` AND d.state = 'pending' AND e.state = 'on' AND e.hold_before IS NULL`
-	case Failed:
-		stored = ` AND d.state = 'failed'`
-	case Sent:
-		stored = ` AND d.state = 'sent'`
+	args := []any{e.Team, e.ID, f.Before, f.Limit + 1, since}
+	more := store.Among(&args, "v.type", f.Types)
+	var states []string
+	for _, s := range f.States {
+		states = append(states, `(`+storedStates[s]+`)`)
+	}
+	if states != nil {
+		more += ` AND (` + strings.Join(states, ` OR `) + `)`
 	}
 	rows, err := tx.Query(ctx, `SELECT `+deliveryColumns+` FROM webhook_endpoints e
 		JOIN webhook_deliveries d ON d.team_id = e.team_id AND d.endpoint_id = e.id
 		JOIN events v ON v.team_id = d.team_id AND v.id = d.event_id
-		WHERE e.team_id = $1 AND e.id = $2 AND v.team_id = $1 AND v.seq < $3 AND v.seq >= $6 AND ($4 = '' OR v.type = $4)`+stored+`
-		ORDER BY v.seq DESC LIMIT $5`, e.Team, e.ID, f.Before, f.Type, f.Limit+1, since)
+		WHERE e.team_id = $1 AND e.id = $2 AND v.team_id = $1 AND v.seq < $3 AND v.seq >= $5`+more+`
+		ORDER BY v.seq DESC LIMIT $4`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("webhooks: listing deliveries: %w", err)
 	}
@@ -189,7 +195,7 @@ type AttemptPosition struct {
 
 // AttemptFilter narrows a list of attempts. A zero field does not narrow it.
 type AttemptFilter struct {
-	OK, Failed bool // only those that succeeded, or only those that failed
+	OK, Failed bool // only those that succeeded, or only those that failed; both for all
 	Before     AttemptPosition
 	Limit      int
 }
@@ -225,6 +231,7 @@ func Attempts(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, f
 func readAttempts(ctx context.Context, tx *store.Tx, e *Endpoint, f AttemptFilter, since int64) ([]Attempt, error) {
 	only := ``
 	switch {
+	case f.OK == f.Failed:
 	case f.OK:
 		only = ` AND a.problem = ''`
 	case f.Failed:

@@ -35,6 +35,22 @@ func TestLogPagesCoverRanges(t *testing.T) {
 		if got := r.walk(later.ID, 2); got != first {
 			t.Errorf("an older event that was sent shows as %v", got)
 		}
+		for want, f := range map[int]webhooks.DeliveryFilter{
+			1: {States: []webhooks.DeliveryState{webhooks.Sent, webhooks.Failed}, Types: []string{"daily.data.steps.created", "daily.data.weight.created"}},
+			0: {States: []webhooks.DeliveryState{webhooks.Held, webhooks.Pending, webhooks.Failed}},
+		} {
+			f.Limit, f.Before = 50, 1000
+			err := r.db.Read(system, func(tx *store.Tx) error {
+				all, _, err := webhooks.Deliveries(system, tx, r.team, later.ID, f)
+				if len(all) != want {
+					t.Errorf("%v: %d deliveries, want %d", f, len(all), want)
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
 		latest := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL, Types: []string{"daily.data.weight.created"}})
 		r.start(webhooks.Replay{Endpoint: latest.ID, From: 1, To: 5})
 		r.runJobs()

@@ -94,13 +94,13 @@ type Priority struct {
 	Priority int64
 }
 
-// Priorities lists the team's priorities for one type of data, or for all if dataType is
-// empty. For each type the best provider comes first.
+// Priorities lists the team's priorities for some types of data, or for all. For each type the best provider comes first.
 //
 // Reference 5.10, 7.11.
-func Priorities(ctx context.Context, tx *store.Tx, team uuid.UUID, dataType string) ([]Priority, error) {
-	rows, err := tx.Query(ctx, `SELECT data_type, provider, priority FROM source_priorities
-		WHERE team_id = $1 AND ($2 = '' OR data_type = $2) ORDER BY data_type, priority DESC, provider`, team, dataType)
+func Priorities(ctx context.Context, tx *store.Tx, team uuid.UUID, dataTypes ...string) ([]Priority, error) {
+	args := []any{team}
+	query := `SELECT data_type, provider, priority FROM source_priorities WHERE team_id = $1` + store.Among(&args, "data_type", dataTypes)
+	rows, err := tx.Query(ctx, query+` ORDER BY data_type, priority DESC, provider`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("merged: reading priorities: %w", err)
 	}

@@ -112,12 +112,12 @@ func SlugsOfPhones() []string {
 	return all
 }
 
-// OfType lists the providers of one source type, or of one way to connect. The
-// specification does not define the words of the filter, and clients use both. An unknown
-// word gives no provider and no error, because the lists may grow.
-func OfType(word string) []Provider {
+// OfTypes lists the providers of some source types or ways to connect. The specification
+// does not define the words of the filter, and clients use both. An unknown word gives no
+// provider and no error, because the lists may grow.
+func OfTypes(words []string) []Provider {
 	return slices.DeleteFunc(List(), func(p Provider) bool {
-		return string(p.SourceType) != word && (p.AuthType == nil || string(*p.AuthType) != word)
+		return !slices.Contains(words, string(p.SourceType)) && (p.AuthType == nil || !slices.Contains(words, string(*p.AuthType)))
 	})
 }
 

@@ -59,23 +59,23 @@ func TestCatalogueRows(t *testing.T) {
 }
 
 func TestSportOfType(t *testing.T) {
-	for _, p := range OfType(string(BLESource)) {
+	for _, p := range OfTypes([]string{string(BLESource)}) {
 		if !strings.HasSuffix(p.Slug, "_ble") || !p.PushedByPhone() {
 			t.Errorf("%s is no Bluetooth device read by a phone", p.Slug)
 		}
 	}
-	if n := len(OfType(string(BLESource))); n != 6 {
+	if n := len(OfTypes([]string{string(BLESource)})); n != 6 {
 		t.Errorf("%d Bluetooth providers, want 6", n)
 	}
-	for _, p := range OfType(string(SDK)) {
+	for _, p := range OfTypes([]string{string(SDK)}) {
 		if !p.PushedByPhone() {
 			t.Errorf("%s is no sdk provider", p.Slug)
 		}
 	}
-	if n := len(OfType(string(SDK))); n == 0 {
+	if n := len(OfTypes([]string{string(SDK)})); n == 0 {
 		t.Error("no provider by way of connecting")
 	}
-	if rows := OfType("telepathy"); len(rows) != 0 {
+	if rows := OfTypes([]string{"telepathy"}); len(rows) != 0 {
 		t.Errorf("unknown source type gave %d rows", len(rows))
 	}
 	if len(List()) != len(strings.Fields(live)) {

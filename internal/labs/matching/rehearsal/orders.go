@@ -72,7 +72,7 @@ func (p *execution) findPanel(ctx context.Context, tx *store.Tx, named *catalogu
 		}
 		return whole(t)
 	}
-	tests, err := catalogue.ListTests(ctx, tx, p.Team, catalogue.TestFilter{Status: catalogue.Active})
+	tests, err := catalogue.ListTests(ctx, tx, p.Team, catalogue.TestFilter{Statuses: []catalogue.TestStatus{catalogue.Active}})
 	if err != nil {
 		return nil, err
 	}

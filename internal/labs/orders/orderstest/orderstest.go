@@ -39,7 +39,7 @@ func Test(tb testing.TB, db *store.DB, team teams.ID, method orders.Method) cata
 	var found catalogue.Test
 	userstest.Write(tb, db, func(ctx context.Context, tx *store.Tx) error {
 		own := false
-		all, err := catalogue.ListTests(ctx, tx, team, catalogue.TestFilter{Method: method, Generated: &own})
+		all, err := catalogue.ListTests(ctx, tx, team, catalogue.TestFilter{Methods: []catalogue.Method{method}, Generated: &own})
 		if len(all) > 0 {
 			found = all[0]
 		}
