@@ -80,7 +80,7 @@ type API struct {
 
 	ownDataOperations, openOperations map[string]bool // operations that phones may call; operations without a key
 
-	reads map[string]bool // operations that change nothing, by requestName
+	reads, creates map[string]bool // operations that change nothing; operations with Idempotency-Key
 
 	needs map[string]need // by requestName
 
@@ -114,15 +114,15 @@ func New(d Deps) *API {
 	a := &API{
 		Deps: d, router: chi.NewRouter(), keys: newKeyCache(), limits: newRateLimits(d),
 		wrongKeys: newAddressLimit(d.WrongKeys), links: newAddressLimit(d.LinksPerMinute), running: claims{running: map[claim]bool{}},
-		audits: map[string]auditedOperation{}, ownDataOperations: map[string]bool{}, openOperations: map[string]bool{}, reads: map[string]bool{}, needs: map[string]need{},
+		audits: map[string]auditedOperation{}, ownDataOperations: map[string]bool{}, openOperations: map[string]bool{}, reads: map[string]bool{}, creates: map[string]bool{}, needs: map[string]need{},
 		currents: map[string]CurrentVersion{}, tagged: map[string]bool{},
 	}
 	a.requestHeaders, a.answerHeaders = sync.OnceValue(a.requestHeadersOf), sync.OnceValue(a.answerHeadersOf)
-	a.router.Use(extendReadDeadline, a.clientAddress, a.protect, a.observe, a.crossOrigin, checkURL, trimSlash, middleware.GetHead, decompress, compress)
-	a.router.NotFound(func(w http.ResponseWriter, r *http.Request) { WriteDetail(w, http.StatusNotFound, "Not Found") })
-	a.router.MethodNotAllowed(a.methodNotAllowed)
+	a.router.Use(extendReadDeadline, a.clientAddress, a.protect, a.observe, a.crossOrigin, a.checkURL, trimSlash, middleware.GetHead, a.decompress, compress)
+	a.router.NotFound(a.counted(func(w http.ResponseWriter, _ *http.Request) { WriteDetail(w, http.StatusNotFound, "Not Found") }))
+	a.router.MethodNotAllowed(a.counted(a.methodNotAllowed))
 	a.router.Group(func(r chi.Router) {
-		r.Use(a.authenticate, a.audited, a.limitRate, a.withinRights, a.ownDataOnly, a.numberReads, a.conditional)
+		r.Use(a.authenticate, a.audited, a.limitRate, a.withinRights, a.ownDataOnly, a.numberReads, a.oneIdempotencyKey, a.conditional)
 		a.huma, a.operations = humachi.New(r, a.config()), r
 	})
 	if !d.NoDocs {

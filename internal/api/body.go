@@ -14,7 +14,10 @@ import (
 
 // decompress decodes compressed request bodies. The limits after it count the decoded
 // bytes, so a small body cannot expand without limit.
-func decompress(next http.Handler) http.Handler {
+func (a *API) decompress(next http.Handler) http.Handler {
+	refuse := a.counted(func(w http.ResponseWriter, _ *http.Request) {
+		WriteDetail(w, http.StatusUnsupportedMediaType, "Content-Encoding should be gzip, deflate or absent")
+	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		encoding := strings.ToLower(r.Header.Get("Content-Encoding"))
 		if encoding == "" || encoding == "identity" {
@@ -23,7 +26,7 @@ func decompress(next http.Handler) http.Handler {
 		}
 		open, known := decompressors[encoding]
 		if !known {
-			WriteDetail(w, http.StatusUnsupportedMediaType, "Content-Encoding should be gzip, deflate or absent")
+			refuse(w, r)
 			return
 		}
 		r.Body = &decompressedBody{source: r.Body, open: open}

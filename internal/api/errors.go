@@ -346,10 +346,10 @@ type errorCode string
 
 func (errorCode) Schema(huma.Registry) *huma.Schema { return Enum(fault.Codes()) }
 
-// RefusalOf returns the status and the detail of the response to err.
-func (a *API) RefusalOf(ctx context.Context, err error) (status int, detail any) {
+// RefusalOf returns the status, the code and the detail of the response to err.
+func (a *API) RefusalOf(ctx context.Context, err error) (status int, code string, detail any) {
 	r := a.refusal(ctx, err)
-	return r.status, r.detail
+	return r.status, cmp.Or(r.code, codeOfStatus(r.status)), r.detail
 }
 
 // WriteError writes the response to err.

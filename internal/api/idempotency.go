@@ -114,8 +114,8 @@ func (c *claims) release(k claim) {
 // Attempt is one execution of a request with an idempotency key.
 type Attempt struct {
 	claim   claim
-	request []byte // the fingerprint of the request
-	exact   []byte // the fingerprint with the white space of its JSON
+	request []byte   // the fingerprint of the request
+	older   [][]byte // its fingerprints by the rules of earlier versions
 	node    uuid.UUID
 	success int // status of the operation's success
 	// repeatable requests have the same effect when they run again.
@@ -214,7 +214,8 @@ func (a *API) idempotent(ctx huma.Context, next func(huma.Context)) {
 		WriteDetail(w, http.StatusBadRequest, "The request body could not be read")
 		return
 	}
-	at.request, at.exact, at.subject = fingerprint(r, withoutSpace(body)), fingerprint(r, body), userInPath(ctx)
+	at.identify(r, body)
+	at.subject = userInPath(ctx)
 	at.repeatable, _ = ctx.Operation().Metadata[metaRepeatable].(bool)
 	a.runOnce(ctx, r, w, next, at, body)
 }
@@ -226,23 +227,38 @@ func IsDryRun(ctx huma.Context) bool {
 	return err == nil && yes && slices.ContainsFunc(ctx.Operation().Parameters, func(p *huma.Param) bool { return p.Name == dryRunParameter })
 }
 
-// isRequest reports whether a stored fingerprint is that of this request. Fingerprints
-// of before white space was ignored include it.
-func (at *Attempt) isRequest(stored []byte) bool {
-	return bytes.Equal(stored, at.request) || bytes.Equal(stored, at.exact)
+// identify sets the fingerprints of the request. Earlier versions kept the order of keys
+// and the escapes, and before that also the white space.
+func (at *Attempt) identify(r *http.Request, body []byte) {
+	at.request, at.older = fingerprint(r, body), nil
+	if len(body) > maxCanonical {
+		return
+	}
+	var compact bytes.Buffer
+	if canonical, ok := canonicalJSON(body); ok && json.Compact(&compact, body) == nil {
+		at.request, at.older = fingerprint(r, canonical), [][]byte{at.request, fingerprint(r, compact.Bytes())}
+	}
 }
 
-// maxCompacted is the size of the largest body whose white space is ignored.
-const maxCompacted = 1 << 20
+// isRequest reports whether a stored fingerprint is that of this request.
+func (at *Attempt) isRequest(stored []byte) bool {
+	return bytes.Equal(stored, at.request) || slices.ContainsFunc(at.older, func(f []byte) bool { return bytes.Equal(stored, f) })
+}
 
-// withoutSpace returns JSON without white space between its parts: equal JSON is the
-// same request.
-func withoutSpace(body []byte) []byte {
-	var compact bytes.Buffer
-	if len(body) > maxCompacted || json.Compact(&compact, body) != nil {
-		return body
+// maxCanonical is the size of the largest body of which equal JSON is the same request.
+const maxCanonical = 1 << 20
+
+// canonicalJSON returns JSON without white space, with sorted keys and the shortest
+// escapes: equal JSON is the same request. Numbers are equal only if their texts are.
+func canonicalJSON(body []byte) ([]byte, bool) {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	var value any
+	if decoder.Decode(&value) != nil || len(bytes.TrimSpace(body[decoder.InputOffset():])) > 0 {
+		return nil, false
 	}
-	return compact.Bytes()
+	canonical, err := json.Marshal(value)
+	return canonical, err == nil
 }
 
 // idempotencyKey returns the idempotency key of a request, or "".
@@ -250,11 +266,39 @@ func idempotencyKey(r *http.Request) string {
 	return cmp.Or(r.Header.Get(idempotencyHeader), r.Header.Get(idempotencyTwin))
 }
 
+// checkIdempotencyKeys refuses a request with different idempotency keys.
+func checkIdempotencyKeys(r *http.Request) error {
+	first := ""
+	for _, name := range []string{idempotencyHeader, idempotencyTwin} {
+		for _, key := range r.Header.Values(name) {
+			if key != "" && first != "" && key != first {
+				return fault.New(fault.Invalid, "differs from another idempotency key of the request; send one of them").WithType("idempotency_key_conflict").At("header", name)
+			}
+			first = cmp.Or(first, key)
+		}
+	}
+	return nil
+}
+
+// oneIdempotencyKey refuses changes with different idempotency keys, also those that
+// have no use for a key.
+func (a *API) oneIdempotencyKey(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			if err := checkIdempotencyKeys(r); err != nil {
+				writeError(w, a.refusal(r.Context(), err))
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 // attempt claims the key of a request on this node. The caller must release the claim.
 func (a *API) attempt(r *http.Request, success int) (*Attempt, error) {
 	key := idempotencyKey(r)
-	if twin := r.Header.Get(idempotencyTwin); twin != "" && twin != key {
-		return nil, fault.New(fault.Invalid, "differs from "+idempotencyHeader+"; send one of them").WithType("idempotency_key_conflict").At("header", idempotencyTwin)
+	if err := checkIdempotencyKeys(r); err != nil {
+		return nil, err
 	}
 	if len(key) > maxIdempotencyKey {
 		return nil, fault.Newf(fault.Invalid, "String should have at most %d characters", maxIdempotencyKey).WithType("string_too_long").At("header", idempotencyHeader)
@@ -373,10 +417,7 @@ func isStorable(r *http.Request, status int) bool {
 
 // CommitSuccess runs a change whose answer is only that it succeeded.
 func (a *API) CommitSuccess(ctx context.Context, change func(tx *store.Tx) error) (*Out[SuccessBody], error) {
-	if err := a.DB.Write(ctx, change); err != nil {
-		return nil, err
-	}
-	return Answer(SuccessBody{true}), nil
+	return Commit(ctx, a, func(tx *store.Tx) (SuccessBody, error) { return SuccessBody{true}, change(tx) })
 }
 
 // A handler that reads its own body calls the steps of idempotent itself, in this order:

@@ -54,6 +54,19 @@ func (l *rateLimits) describe(h http.Header, tokens float64) {
 	h.Set("RateLimit-Reset", strconv.Itoa(int(math.Ceil(missing/float64(l.perSecond)))))
 }
 
+// counted serves requests that reach no operation. One with a key is authenticated and
+// counted like any other, so its answer has the state of the key's limit.
+func (a *API) counted(next http.HandlerFunc) http.HandlerFunc {
+	known := a.authenticate(a.limitRate(next))
+	return func(w http.ResponseWriter, r *http.Request) {
+		if a.keyText(r) == "" {
+			next(w, r)
+			return
+		}
+		known.ServeHTTP(w, r)
+	}
+}
+
 // limitRate answers 429 with Retry-After if a key exceeds its rate.
 func (a *API) limitRate(next http.Handler) http.Handler {
 	if a.limits.perSecond == 0 {

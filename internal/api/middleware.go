@@ -45,12 +45,15 @@ func (a *API) protect(next http.Handler) http.Handler {
 }
 
 // checkURL refuses text that the database cannot store: NUL and invalid UTF-8.
-func checkURL(next http.Handler) http.Handler {
+func (a *API) checkURL(next http.Handler) http.Handler {
+	refuse := a.counted(func(w http.ResponseWriter, _ *http.Request) {
+		writeError(w, &refusal{status: http.StatusUnprocessableEntity, detail: []problem{{
+			Type: "string_unicode", Loc: []any{"path"}, Msg: "The address should be valid UTF-8 without NUL",
+		}}})
+	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !cleanText(r.URL.Path) || !cleanQuery(r.URL.RawQuery) {
-			writeError(w, &refusal{status: http.StatusUnprocessableEntity, detail: []problem{{
-				Type: "string_unicode", Loc: []any{"path"}, Msg: "The address should be valid UTF-8 without NUL",
-			}}})
+			refuse(w, r)
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -124,7 +124,8 @@ func tagOf(path string) string {
 	return parts[0]
 }
 
-// Creates makes the operation accept Idempotency-Key.
+// Creates makes the operation accept Idempotency-Key. Its handler answers in the
+// transaction of its change, or records its progress.
 func (rt Route) Creates() Route { rt.create = true; return rt }
 
 // Sensitive omits personal input from 422 answers.
@@ -192,7 +193,7 @@ func (rt Route) register(a *API, r chi.Router) {
 	op.Metadata[metaRepeatable] = rt.repeats
 	op.Metadata[metaStrict] = rt.strict
 	op.Metadata[metaReads] = rt.isRead()
-	a.reads[op.Method+" "+op.Path] = rt.isRead()
+	a.reads[op.Method+" "+op.Path], a.creates[op.Method+" "+op.Path] = rt.isRead(), rt.create
 	op.Middlewares = append(op.Middlewares, a.checkQuery, a.anyContentType)
 	if rt.create {
 		op.Middlewares = append(op.Middlewares, a.idempotent)

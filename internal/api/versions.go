@@ -192,6 +192,11 @@ func (a *API) conditional(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
+		if !reads && !a.creates[name] && idempotencyKey(r) != "" { // a repeat would fail at the condition
+			err := fault.New(fault.Invalid, "This operation does not take "+idempotencyHeader+" with "+ifMatchHeader+" or "+ifNoneMatchHeader)
+			writeError(w, a.refusal(r.Context(), err.At("header", idempotencyHeader)))
+			return
+		}
 		c, err := conditionsOf(r.Header)
 		switch {
 		case err != nil:

@@ -30,19 +30,19 @@ func (h *Handlers) appointmentRoutes() []api.Route {
 	)
 	return []api.Route{
 		api.Get("/v3/order/{order_id}/psc/info", h.orderPSCInfo, "List the patient service centers near an order's patient"),
-		api.Post("/v3/order/phlebotomy/appointment/availability", h.phlebotomyAvailability, "List times for a phlebotomist's visit to an address").Sensitive().Refuses(slices.Concat(slotCodes, []string{"zip_state"})...),
+		api.Post("/v3/order/phlebotomy/appointment/availability", h.phlebotomyAvailability, "List times for a phlebotomist's visit to an address").Sensitive().Reads().Refuses(slices.Concat(slotCodes, []string{"zip_state"})...),
 		api.Get("/v3/order/phlebotomy/appointment/cancellation-reasons", h.phlebotomyReasons, "List the reasons for cancelling a phlebotomy appointment"),
 		api.Get(visit, h.getPhlebotomyAppointment, "Get an order's phlebotomy appointment"),
 		api.Post(visit+"/book", h.bookPhlebotomy, "Book a phlebotomy appointment").Creates().Sensitive().Conditional(orderVersion).Announces("labtest.appointment.*", "labtest.order.updated").Refuses(slices.Concat(bookingCodes, newVisitCodes, []string{"async_confirmation_disabled", "patient_under_age"})...),
 		api.Post(visit+"/request", h.requestPhlebotomy, "Request a phlebotomy appointment whose time is agreed later").Creates().Sensitive().Conditional(orderVersion).Announces("labtest.appointment.*", "labtest.order.updated").Refuses(slices.Concat(orderStateCodes, newVisitCodes, []string{"not_served", "patient_under_age", "provider_no_answer", "provider_refused", "scheduling_disabled", "slot_taken", "zip_state"})...),
 		api.Patch(visit+"/reschedule", h.reschedulePhlebotomy, "Move a phlebotomy appointment to another time").Sensitive().Conditional(orderVersion).Announces("labtest.appointment.updated", "labtest.order.updated").Refuses(slices.Concat(bookingCodes, []string{"conflict", "not_reschedulable", "patient_under_age"})...),
-		api.Patch(visit+"/cancel", h.cancelPhlebotomy, "Cancel a phlebotomy appointment").Sensitive().Conditional(orderVersion).Announces("labtest.appointment.updated", "labtest.order.updated").Refuses(cancelCodes...),
-		api.Post("/v3/order/psc/appointment/availability", h.pscAvailability, "List free times at patient service centers").Refuses(slices.Concat(slotCodes, []string{"radius_missing", "site_codes_or_zip_code", "site_unknown", "too_many_site_codes"})...),
+		api.Patch(visit+"/cancel", h.cancelPhlebotomy, "Cancel a phlebotomy appointment").Sensitive().Creates().Conditional(orderVersion).Announces("labtest.appointment.updated", "labtest.order.updated").Refuses(cancelCodes...),
+		api.Post("/v3/order/psc/appointment/availability", h.pscAvailability, "List free times at patient service centers").Reads().Refuses(slices.Concat(slotCodes, []string{"radius_missing", "site_codes_or_zip_code", "site_unknown", "too_many_site_codes"})...),
 		api.Get("/v3/order/psc/appointment/cancellation-reasons", h.pscReasons, "List the reasons for cancelling an appointment at a service center"),
 		api.Get(center, h.getPSCAppointment, "Get an order's appointment at a service center"),
 		api.Post(center+"/book", h.bookPSC, "Book an appointment at a service center").Creates().Sensitive().Conditional(orderVersion).Announces("labtest.appointment.*", "labtest.order.updated").Refuses(slices.Concat(bookingCodes, newVisitCodes, []string{"async_confirmation_disabled", "site_unknown"})...),
 		api.Patch(center+"/reschedule", h.reschedulePSC, "Move an appointment at a service center to another time").Sensitive().Conditional(orderVersion).Announces("labtest.appointment.updated", "labtest.order.updated").Refuses(slices.Concat(bookingCodes, []string{"conflict", "not_reschedulable", "site_unknown"})...),
-		api.Patch(center+"/cancel", h.cancelPSC, "Cancel an appointment at a service center").Sensitive().Conditional(orderVersion).Announces("labtest.appointment.updated", "labtest.order.updated").Refuses(cancelCodes...),
+		api.Patch(center+"/cancel", h.cancelPSC, "Cancel an appointment at a service center").Sensitive().Creates().Conditional(orderVersion).Announces("labtest.appointment.updated", "labtest.order.updated").Refuses(cancelCodes...),
 		api.Get("/v2/team/appointment_settings", h.getAppointmentSettings, "Get your settings for appointments").Tag("order"),
 		api.Patch("/v2/team/appointment_settings", h.setAppointmentSettings, "Change your settings for appointments").Tag("order"),
 	}
@@ -198,15 +198,9 @@ func (h *Handlers) reschedulePSC(ctx context.Context, c api.Caller, in *reschedu
 }
 
 func (h *Handlers) cancelAppointment(ctx context.Context, c api.Caller, end appointments.Cancellation) (*api.Out[appointmentBody], error) {
-	var body appointmentBody
-	err := h.DB.Write(ctx, func(tx *store.Tx) (err error) {
-		body, err = appointments.Cancel(ctx, tx, c.Team, end)
-		return err
+	return api.Commit(ctx, h.API, func(tx *store.Tx) (appointmentBody, error) {
+		return appointments.Cancel(ctx, tx, c.Team, end)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return api.Answer(body), nil
 }
 
 // cancelPhlebotomyIn and cancelPSCIn differ in the names of their JSON fields.

@@ -16,8 +16,8 @@ import (
 
 func (h *Handlers) compendiumRoutes() []api.Route {
 	return []api.Route{
-		api.Post("/v3/compendium/search", h.searchCompendium, "Find tests by their observations, across labs"),
-		api.Post("/v3/compendium/convert", h.convertCompendium, "Find another lab's tests for a lab test or lab codes"),
+		api.Post("/v3/compendium/search", h.searchCompendium, "Find tests by their observations, across labs").Reads(),
+		api.Post("/v3/compendium/convert", h.convertCompendium, "Find another lab's tests for a lab test or lab codes").Reads(),
 		api.Post("/v3/compendium/search_orderable_tests", h.searchOrderable, "Find a lab's orderable tests for codes of other labs"),
 	}
 }

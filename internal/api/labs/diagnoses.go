@@ -11,7 +11,7 @@ import (
 func (h *Handlers) diagnosisRoutes() []api.Route {
 	return []api.Route{
 		api.Get("/v3/insurance/search/diagnosis", h.searchDiagnoses, "Find ICD-10-CM codes"),
-		api.Post("/v3/insurance/validate_icd_codes", h.validateCodes, "Check that ICD-10-CM codes exist and may be used together").Sensitive(),
+		api.Post("/v3/insurance/validate_icd_codes", h.validateCodes, "Check that ICD-10-CM codes exist and may be used together").Sensitive().Reads(),
 	}
 }
 

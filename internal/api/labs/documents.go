@@ -27,7 +27,7 @@ func (h *Handlers) documentRoutes() []api.Route {
 		writesPDF(api.Get("/v3/order/{order_id}/collection_instruction_pdf", h.orderInstructionsPDF, "Get the collection instructions of an order")),
 		writesPDF(api.Get("/v3/lab_test/{lab_test_id}/collection_instruction_pdf", h.testInstructionsPDF, "Get the collection instructions of a lab test").Tag("lab_tests")),
 		writesPDF(api.Get(documents.LinkPath, h.requisitionByLink, "Open a requisition with the link in requisition_form_url").Open().Tag("order").Describe(describeGone)),
-		api.Delete("/v3/order/{order_id}/requisition_link", h.revokeLinks, "End all links to an order's requisition that were made so far").Conditional(orderVersion).Announces("labtest.order.updated"),
+		api.Delete("/v3/order/{order_id}/requisition_link", h.revokeLinks, "End all links to an order's requisition that were made so far").Creates().Conditional(orderVersion).Announces("labtest.order.updated"),
 	}
 }
 

@@ -17,7 +17,7 @@ func (h *Handlers) labRoutes() []api.Route {
 	return []api.Route{
 		api.Get("/v3/lab_tests/labs", h.listLabs, "List the labs"),
 		api.Get("/v3/lab_tests/markers", h.listMarkers, "List orderable markers, or find them by name or lab code").Refuses("unknown_lab_account"),
-		api.Post("/v3/lab_tests/list_order_set_markers", h.orderSetMarkers, "List the markers of an order set").Refuses(setCodes...),
+		api.Post("/v3/lab_tests/list_order_set_markers", h.orderSetMarkers, "List the markers of an order set").Reads().Refuses(setCodes...),
 		api.Get("/v3/lab_tests/{lab_test_id}/markers", h.labTestMarkers, "List the markers of a lab test, including possible reflex tests").Refuses("unknown_lab_account"),
 		api.Get("/v3/lab_tests/{lab_id}/markers/{provider_id}", h.labMarker, "Get a marker by the lab's code").Refuses("unknown_lab_account"),
 	}

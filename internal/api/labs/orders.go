@@ -34,12 +34,12 @@ func (h *Handlers) orderRoutes() []api.Route {
 		api.Post("/v3/order/testkit/register", h.registerTestkit, "Register a test kit for a patient").Creates().Sensitive().Announces("labtest.order.updated").Refuses(registerKitCodes...),
 		api.Post("/v3/order/resend_events", h.resendOrderEvents, "Send the latest events of orders again"),
 		api.Get("/v3/order/{order_id}", h.getOrder, "Get an order"),
-		api.Patch("/v3/order/{order_id}", h.rescheduleOrder, "Move or clear the day on which a scheduled order starts").Conditional(orderVersion).Announces("labtest.order.updated").Refuses("activate_by_past", "order_not_scheduled", "order_not_waiting"),
-		api.Post("/v3/order/{order_id}/cancel", h.cancelOrder, "Cancel an order").Conditional(orderVersion).Announces("labtest.order.updated", "labtest.appointment.updated"),
+		api.Patch("/v3/order/{order_id}", h.rescheduleOrder, "Move or clear the day on which a scheduled order starts").Creates().Conditional(orderVersion).Announces("labtest.order.updated").Refuses("activate_by_past", "order_not_scheduled", "order_not_waiting"),
+		api.Post("/v3/order/{order_id}/cancel", h.cancelOrder, "Cancel an order").Creates().Conditional(orderVersion).Announces("labtest.order.updated", "labtest.appointment.updated"),
 		api.Post("/v3/order/{order_id}/recreate", h.recreateOrder, "Replace an order that went to the wrong lab").Creates().Sensitive().Conditional(orderVersion).Announces("labtest.order.created", "labtest.order.updated", "labtest.appointment.updated").Refuses(recreateOrderCodes...),
-		api.Patch("/v3/order/{order_id}/draw_completed", h.completeDraw, "Record that the sample of an on-site order was drawn").Conditional(orderVersion).Announces("labtest.order.updated"),
+		api.Patch("/v3/order/{order_id}/draw_completed", h.completeDraw, "Record that the sample of an on-site order was drawn").Creates().Conditional(orderVersion).Announces("labtest.order.updated"),
 		api.Get("/v3/order/{order_id}/communication_settings", h.orderCommunication, "Get whether the patient gets text messages about an order"),
-		api.Patch("/v3/order/{order_id}/communication_settings", h.setOrderCommunication, "Turn text messages about an order on or off").Conditional(orderVersion),
+		api.Patch("/v3/order/{order_id}/communication_settings", h.setOrderCommunication, "Turn text messages about an order on or off").Creates().Conditional(orderVersion),
 		api.Writes[ordersBody](api.Get("/v3/orders", h.listOrders, "List orders; by default newest first")),
 		api.Get("/v3/order_transaction/{transaction_id}", h.getOrderTransaction, "Get an order transaction").Tag("order"),
 	}
@@ -338,17 +338,14 @@ type setOrderCommunicationIn struct {
 }
 
 func (h *Handlers) setOrderCommunication(ctx context.Context, c api.Caller, in *setOrderCommunicationIn) (*api.Out[orderCommunicationBody], error) {
-	err := h.DB.Write(ctx, func(tx *store.Tx) error {
+	body := orderCommunicationBody{in.OrderID, in.Body.SMSEnabled}
+	return api.Commit(ctx, h.API, func(tx *store.Tx) (orderCommunicationBody, error) {
 		_, err := orders.SetSMS(ctx, tx, c.Team, in.OrderID, in.Body.SMSEnabled)
 		if err != nil || in.Body.SMSEnabled {
-			return err
+			return body, err
 		}
-		return messages.SilenceSMS(ctx, tx, c.Team, in.OrderID.UUID())
+		return body, messages.SilenceSMS(ctx, tx, c.Team, in.OrderID.UUID())
 	})
-	if err != nil {
-		return nil, err
-	}
-	return api.Answer(orderCommunicationBody{in.OrderID, in.Body.SMSEnabled}), nil
 }
 
 // Subject returns the user whose key seals a stored answer.

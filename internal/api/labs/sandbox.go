@@ -23,11 +23,11 @@ import (
 
 func (h *Handlers) sandboxRoutes() []api.Route {
 	return []api.Route{
-		api.Post("/v3/order/{order_id}/test", h.simulateOrder, "Move an order of a sandbox team to a status").Conditional(orderVersion).Announces(laboratoryEvents...).Refuses("not_sandbox", "order_at_test_system"),
+		api.Post("/v3/order/{order_id}/test", h.simulateOrder, "Move an order of a sandbox team to a status").Creates().Conditional(orderVersion).Announces(laboratoryEvents...).Refuses("not_sandbox", "order_at_test_system"),
 		api.Get("/v3/sandbox", h.getSandbox, "Get the time and the next steps of your sandbox lab").Refuses("not_sandbox"),
 		api.Post("/v3/sandbox/advance", h.advanceSandbox, "Advance the clock of your sandbox lab").Announces(laboratoryEvents...).Refuses("not_sandbox"),
 		api.Get("/v3/sandbox/scripts", h.listSandboxScripts, "List the scenarios for an order of a sandbox team"),
-		api.Post("/v3/sandbox/order/{order_id}/run", h.runSandboxScript, "Run a scenario on an order of a sandbox team").Conditional(orderVersion).Announces(laboratoryEvents...).Refuses("not_sandbox", "order_at_test_system"),
+		api.Post("/v3/sandbox/order/{order_id}/run", h.runSandboxScript, "Run a scenario on an order of a sandbox team").Creates().Conditional(orderVersion).Announces(laboratoryEvents...).Refuses("not_sandbox", "order_at_test_system"),
 	}
 }
 
@@ -66,8 +66,10 @@ func (h *Handlers) simulateOrder(ctx context.Context, c api.Caller, in *simulate
 	}
 	var end orders.Status
 	err := h.DB.Write(ctx, func(tx *store.Tx) (err error) {
-		end, err = h.Sandbox.Simulate(ctx, tx, c.Team, in.OrderID, s)
-		return err
+		if end, err = h.Sandbox.Simulate(ctx, tx, c.Team, in.OrderID, s); err != nil {
+			return err
+		}
+		return api.RecordAnswer(ctx, tx, "Success")
 	})
 	if err != nil {
 		return nil, err
@@ -312,22 +314,17 @@ type sandboxRunBody struct {
 }
 
 func (h *Handlers) runSandboxScript(ctx context.Context, c api.Caller, in *runSandboxScriptIn) (*api.Out[sandboxRunBody], error) {
-	var body sandboxRunBody
-	err := h.DB.Write(ctx, func(tx *store.Tx) error {
-		body = sandboxRunBody{OrderID: in.OrderID, Script: string(in.Body.Script), Plans: []sandboxPlanBody{}}
+	return api.Commit(ctx, h.API, func(tx *store.Tx) (sandboxRunBody, error) {
+		body := sandboxRunBody{OrderID: in.OrderID, Script: string(in.Body.Script), Plans: []sandboxPlanBody{}}
 		if _, err := h.Sandbox.RunScript(ctx, tx, c.Team, in.OrderID, sandboxlab.Script(in.Body.Script)); err != nil {
-			return err
+			return body, err
 		}
 		plans, err := sandboxlab.PlannedSteps(ctx, tx, c.Team, &in.OrderID, 100)
 		for _, p := range plans {
 			body.Plans = append(body.Plans, sandboxPlanBody{p.Order, api.Time(p.Due), sandboxActWord(p.Step.Act), api.TextOrNull(string(p.Step.Status))})
 		}
-		return err
+		return body, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return api.Answer(body), nil
 }
 
 // Types for values of the sandbox.

@@ -178,7 +178,7 @@ func (h *Handlers) latestInsurance(ctx context.Context, c api.Caller, in *latest
 func (h *Handlers) payorRoutes() []api.Route {
 	return []api.Route{
 		api.Get("/v3/insurance/search/payor", h.searchPayors, "Find payors by name or by a clearing house's code"),
-		api.Post("/v3/insurance/search/payor", h.searchPayorsByBody, "Find payors").Deprecated(),
+		api.Post("/v3/insurance/search/payor", h.searchPayorsByBody, "Find payors").Deprecated().Reads(),
 		api.Post("/v3/payor", h.createPayor, "Add a payor of your own").Creates(),
 	}
 }

@@ -29,8 +29,8 @@ func (h *Handlers) userRoutes() []api.Route {
 		api.Get("/v2/user/resolve/{client_user_id}", h.resolveUser, "Find a user by your own reference"),
 		api.Post("/v2/user/undo_delete", h.undoDeleteUser, "Restore a user deleted within the last 7 days").Sensitive().Announces("user.restored").Refuses("conflict"),
 		api.Get("/v2/user/{user_id}", h.getUser, "Get a user"),
-		api.Patch("/v2/user/{user_id}", h.patchUser, "Change a user").Sensitive().Conditional(UserVersion).Announces("user.updated").Refuses("client_user_id_taken"),
-		api.Delete("/v2/user/{user_id}", h.deleteUser, "Delete a user; its data is erased after 7 days").Conditional(UserVersion).Announces("user.deleted", "provider.connection.deleted"),
+		api.Patch("/v2/user/{user_id}", h.patchUser, "Change a user").Sensitive().Creates().Conditional(UserVersion).Announces("user.updated").Refuses("client_user_id_taken"),
+		api.Delete("/v2/user/{user_id}", h.deleteUser, "Delete a user; its data is erased after 7 days").Creates().Conditional(UserVersion).Announces("user.deleted", "provider.connection.deleted"),
 		api.Get("/v2/team/users/search", h.searchUsers, "Search users by id, client_user_id or name").Tag("user"),
 	}
 }
@@ -80,9 +80,9 @@ func (h *Handlers) createUser(ctx context.Context, c api.Caller, in *createUserI
 }
 
 type listUsersIn struct {
-	Offset int64  `query:"offset" minimum:"0" default:"0" doc:"Number of the newest users to skip."`
-	Limit  int64  `query:"limit" minimum:"1" maximum:"500" default:"100"`
-	Cursor string `query:"next_cursor" doc:"next_cursor of the previous page, instead of offset. It skips and repeats no user while users are created and deleted."`
+	Offset api.Maybe[int64] `query:"offset" minimum:"0" doc:"Number of the newest users to skip. The default is 0."`
+	Limit  int64            `query:"limit" minimum:"1" maximum:"500" default:"100"`
+	Cursor string           `query:"next_cursor" doc:"next_cursor of the previous page, instead of offset. It skips and repeats no user while users are created and deleted."`
 }
 
 type usersBody struct {
@@ -95,9 +95,9 @@ type usersBody struct {
 
 func (in *listUsersIn) read(ctx context.Context, tx *store.Tx, team teams.ID) (users.Page, error) {
 	if in.Cursor == "" {
-		return users.List(ctx, tx, team, in.Offset, in.Limit)
+		return users.List(ctx, tx, team, in.Offset.Value, in.Limit)
 	}
-	if in.Offset > 0 {
+	if in.Offset.Given {
 		return users.Page{}, fault.New(fault.Invalid, "Value error, give next_cursor or offset, not both").At("query", "offset")
 	}
 	var after users.Position
@@ -108,7 +108,7 @@ func (in *listUsersIn) read(ctx context.Context, tx *store.Tx, team teams.ID) (u
 }
 
 func (h *Handlers) listUsers(ctx context.Context, c api.Caller, in *listUsersIn) (*api.Out[usersBody], error) {
-	body := usersBody{Offset: in.Offset, Limit: in.Limit}
+	body := usersBody{Offset: in.Offset.Value, Limit: in.Limit}
 	err := h.DB.Read(ctx, func(tx *store.Tx) error {
 		page, err := in.read(ctx, tx, c.Team)
 		if err != nil {
@@ -206,19 +206,15 @@ func (h *Handlers) patchUser(ctx context.Context, c api.Caller, in *patchUserIn)
 	if err != nil {
 		return nil, err
 	}
-	body := userUpdatedBody{Detail: "User updated"}
-	err = h.DB.Write(ctx, func(tx *store.Tx) error {
+	return api.Commit(ctx, h.API, func(tx *store.Tx) (body userUpdatedBody, err error) {
+		body.Detail = "User updated"
 		user, err := users.Change(ctx, tx, c.Team, in.UserID, u)
 		if err != nil {
-			return err
+			return body, err
 		}
 		body.user, err = bodyOf(ctx, tx, user)
-		return err
+		return body, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return api.Answer(body), nil
 }
 
 // UserVersion returns the version of the user in the path.

@@ -29,13 +29,13 @@ func (h *Handlers) aggregateRoutes() []api.Route {
 	const org = "/v1/org/{org_id}/team/{team_id}/{environment}/"
 	return []api.Route{
 		api.Writes[aggregationBody](api.AlsoWrites(archiveType, api.Takes[queryBatchBody](
-			api.Post("/aggregate/v1/user/{user_id}/query", h.queryUser, "Run queries on a user's wearable data").Raw()))),
+			api.Post("/aggregate/v1/user/{user_id}/query", h.queryUser, "Run queries on a user's wearable data").Raw().Reads()))),
 		api.Writes[resultBody](api.AlsoWrites(parquetType, api.Get(results+"/result_table", h.readResultTable, "Read the result of a continuous query for a user"))),
 		api.Get(results+"/task_history", h.listQueryTasks, "List the runs of a continuous query for a user"),
 
 		api.Get(org+"continuous_query", h.listContinuousQueries, "List continuous queries").Tag("aggregate"),
 		api.Takes[createQueryBody](api.Post(org+"continuous_query", h.createContinuousQuery, "Create a continuous query").Raw().Creates().Announces("continuous_query.result_table.changed")).Tag("aggregate"),
-		api.Takes[createQueryBody](api.Post(org+"validate_continuous_query", h.validateContinuousQuery, "Check a continuous query, and get the schema of its result").Raw()).Tag("aggregate"),
+		api.Takes[createQueryBody](api.Post(org+"validate_continuous_query", h.validateContinuousQuery, "Check a continuous query, and get the schema of its result").Raw().Reads()).Tag("aggregate"),
 		api.Get(org+"continuous_query/{query_id}", h.getContinuousQuery, "Get a continuous query").Tag("aggregate"),
 		api.Patch(org+"continuous_query/{query_id}", h.patchContinuousQuery, "Change the title or the schedule of a continuous query").Tag("aggregate"),
 		api.Delete(org+"continuous_query/{query_id}", h.archiveContinuousQuery, "Archive a continuous query; it is no longer evaluated").Tag("aggregate"),

@@ -21,7 +21,7 @@ import (
 func (h *Handlers) connectionRoutes() []api.Route {
 	return []api.Route{
 		api.Get("/v2/user/providers/{user_id}", h.listConnections, "List a user's connections").OwnData(),
-		api.Delete("/v2/user/{user_id}/{provider}", h.deregister, "Disconnect a user from a provider; data stays").Conditional(people.UserVersion).Announces("provider.connection.deleted"),
+		api.Delete("/v2/user/{user_id}/{provider}", h.deregister, "Disconnect a user from a provider; data stays").Creates().Conditional(people.UserVersion).Announces("provider.connection.deleted"),
 		api.Post("/v2/user/refresh/{user_id}", h.refreshUser, "Refresh a user's data from its providers"),
 	}
 }

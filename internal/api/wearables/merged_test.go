@@ -167,7 +167,7 @@ func TestPriorities(t *testing.T) {
 				t.Errorf("%s: %d %s, want %s", body, w.Code, w.Body, says)
 			}
 		}
-		if w := d.Do(http.MethodGet, path+"?data_type=mood", ""); w.Code != 422 || !strings.Contains(w.Body.String(), `["query","data_type"]`) {
+		if w := d.Do(http.MethodGet, path+"?data_type=mood", ""); w.Code != 422 || !strings.Contains(w.Body.String(), `["query","data_type",0]`) {
 			t.Errorf("%d %s", w.Code, w.Body)
 		}
 		if d.Get(path, &rows); len(rows) != 2 {

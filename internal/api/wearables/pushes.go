@@ -412,6 +412,7 @@ type personBody struct {
 	PushCounts
 	Rejected []seriesRejectBody `json:"rejected"`
 	Status   int                `json:"status,omitempty" doc:"Status for a refused user. A push for this user alone would have the same status."`
+	Code     string             `json:"code,omitempty" doc:"Code for a refused user. A push for this user alone would have the same code."`
 	Detail   any                `json:"detail,omitempty" doc:"Detail for a refused user. A push for this user alone would have the same detail."`
 }
 
@@ -465,7 +466,7 @@ func (h *Handlers) outcomeOf(ctx context.Context, p *push.UserPart, one *ingest.
 	if kind := fault.KindOf(one.Err); kind == fault.Internal || kind == fault.Unavailable {
 		return body, one.Err
 	}
-	body.Status, body.Detail = h.RefusalOf(ctx, one.Err)
+	body.Status, body.Code, body.Detail = h.RefusalOf(ctx, one.Err)
 	return body, nil
 }
 

@@ -307,7 +307,7 @@ type Filter struct {
 	Interpretations []orders.Interpretation
 	LabSlugs        []string
 	From, To        *time.Time // times of creation, both included
-	Search          string      // part of the patient's name, or the birth date
+	Search          string     // part of the patient's name, or the birth date
 	After           *Position
 	Limit           int
 	// CriticalFirst lists critical results first, then the oldest; not with After or Search.
