@@ -9,7 +9,7 @@ import (
 	"hale/internal/platform/fault"
 )
 
-// Every spelling of a list has the same result. What an operation cannot apply is refused.
+// Every spelling of a list has the same result. Queries that cannot be applied are refused.
 func TestCheckedQuery(t *testing.T) {
 	SetUpHuma()
 	op := &huma.Operation{

@@ -13,6 +13,10 @@ import (
 // refusedOperations are operations with an Idempotency-Key for which the generated request
 // does not succeed, with the reason. Their refusals are repeated too.
 var refusedOperations = map[string]string{
+	"PATCH /v3/order/{order_id}":                               "needs an order that was created with activate_by",
+	"PATCH /v3/order/{order_id}/draw_completed":                "needs an order whose sample is taken on site",
+	"PATCH /v3/order/{order_id}/phlebotomy/appointment/cancel": "needs an order with a visit at home",
+	"PATCH /v3/order/{order_id}/psc/appointment/cancel":        "needs an order with an appointment",
 	"POST /v3/order/{order_id}/fulfilment":                     "needs a real order: the sandbox plays these steps",
 	"POST /v3/order/{order_id}/phlebotomy/appointment/book":    "needs an order of a visit at home, and a slot that is free",
 	"POST /v3/order/{order_id}/phlebotomy/appointment/request": "needs an order of a visit at home",

@@ -385,8 +385,8 @@ func (f TestFilter) conditions(team teams.ID) *conditions {
 	if f.Generated != nil {
 		w.add(`auto_generated = ?`, *f.Generated)
 	}
-	among(w, "lab_id", f.Labs)
-	among(w, "method", f.Methods)
+	amongValues(w, "lab_id", f.Labs)
+	amongValues(w, "method", f.Methods)
 	var statuses []string
 	for _, status := range f.Statuses {
 		statuses = append(statuses, `(`+statusConditions[status]+`)`)
@@ -409,9 +409,9 @@ func (f TestFilter) conditions(team teams.ID) *conditions {
 	return w
 }
 
-// among adds the condition that a column has one of some values; no values add none.
-func among[T any](w *conditions, column string, values []T) {
-	if condition := store.Among(&w.args, column, values); condition != "" {
+// amongValues adds the condition that a column has one of some values; no values add none.
+func amongValues[T any](w *conditions, column string, values []T) {
+	if condition := store.AmongValues(&w.args, column, values); condition != "" {
 		w.conditions = append(w.conditions, strings.TrimPrefix(condition, " AND "))
 	}
 }

@@ -210,7 +210,7 @@ func List(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) ([]Notice,
 		f.Before = ids.FromUUID[Notice](uuid.Max)
 	}
 	args := []any{team, f.Before, f.Limit}
-	query := `SELECT ` + columns + ` FROM critical_notices WHERE team_id = $1 AND id < $2` + store.Among(&args, "state", f.States)
+	query := `SELECT ` + columns + ` FROM critical_notices WHERE team_id = $1 AND id < $2` + store.AmongValues(&args, "state", f.States)
 	rows, err := tx.Query(ctx, query+` ORDER BY id DESC LIMIT $3`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("critical: listing: %w", err)

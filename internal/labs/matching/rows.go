@@ -363,8 +363,8 @@ func (f *Filter) conditions(ctx context.Context, tx *store.Tx, team teams.ID) (q
 	if len(statuses) == 0 {
 		statuses = []Status{TeamReview, OperatorReview}
 	}
-	q.text += store.Among(&q.args, "status", statuses) + store.Among(&q.args, "decision", f.Decisions) +
-		store.Among(&q.args, "interpretation", f.Interpretations)
+	q.text += store.AmongValues(&q.args, "status", statuses) + store.AmongValues(&q.args, "decision", f.Decisions) +
+		store.AmongValues(&q.args, "interpretation", f.Interpretations)
 	if f.From != nil {
 		q.addCondition("created_at >= ?", store.Micros(*f.From))
 	}
@@ -379,7 +379,7 @@ func (f *Filter) conditions(ctx context.Context, tx *store.Tx, team teams.ID) (q
 		return q, false, err
 	}
 	labs := offered.LabsBySlug(f.LabSlugs)
-	q.text += store.Among(&q.args, "lab_id", labs)
+	q.text += store.AmongValues(&q.args, "lab_id", labs)
 	return q, len(labs) > 0, nil
 }
 

@@ -42,7 +42,7 @@ func (f *Filter) keys(ctx context.Context, tx *store.Tx, team teams.ID) (found [
 	case len(f.Transactions) > 0:
 		for _, transaction := range f.Transactions {
 			args := []any{team, transaction}
-			query := selected + `team_id = $1 AND transaction_id = $2` + store.Among(&args, "user_id", f.Users)
+			query := selected + `team_id = $1 AND transaction_id = $2` + store.AmongValues(&args, "user_id", f.Users)
 			if err = read(query, args...); err != nil {
 				break
 			}

@@ -162,11 +162,11 @@ func listJobs(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) ([]Job
 		statuses = append(statuses, PendingReview)
 	}
 	args := []any{team, f.Before, f.Limit}
-	query := `SELECT ` + jobColumns + ` FROM parsed_reports WHERE team_id = $1 AND id < $2` + store.Among(&args, "user_id", f.Users)
+	query := `SELECT ` + jobColumns + ` FROM parsed_reports WHERE team_id = $1 AND id < $2` + store.AmongValues(&args, "user_id", f.Users)
 	if slices.Equal(statuses, []Status{PendingReview}) { // in the words of the index parsed_reports_in_review
 		query += ` AND status = 'pending_review'`
 	} else {
-		query += store.Among(&args, "status", statuses)
+		query += store.AmongValues(&args, "status", statuses)
 	}
 	return someJobs(ctx, tx, query+ofLiveUser+` ORDER BY id DESC LIMIT $3`, args...)
 }

@@ -86,13 +86,13 @@ func listRows(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) (all [
 	}
 	args := []any{team, f.Before, f.Limit}
 	query := `SELECT id, user_id, order_id, channel, template, state, problem, attempts, content, due_at, created_at, ended_at
-		FROM messages WHERE team_id = $1 AND id < $2` + store.Among(&args, "channel", f.Channels)
+		FROM messages WHERE team_id = $1 AND id < $2` + store.AmongValues(&args, "channel", f.Channels)
 	if slices.Equal(f.States, []State{Failed}) { // in the words of the index messages_failed
 		query += ` AND state = 'failed'`
 	} else {
-		query += store.Among(&args, "state", f.States)
+		query += store.AmongValues(&args, "state", f.States)
 	}
-	query += store.Among(&args, "user_id", f.Users) + store.Among(&args, "order_id", f.Orders)
+	query += store.AmongValues(&args, "user_id", f.Users) + store.AmongValues(&args, "order_id", f.Orders)
 	rows, err := tx.Query(ctx, query+` ORDER BY id DESC LIMIT $3`, args...)
 	if err != nil {
 		return nil, nil, fmt.Errorf("messages: listing: %w", err)

@@ -54,7 +54,7 @@ func List(ctx context.Context, tx *store.Tx, team uuid.UUID, f Filter) (page []R
 		}
 		where, args = where+" AND "+condition, append(args, values...)
 	}
-	where += store.Among(&args, "user_id", f.Users)
+	where += store.AmongValues(&args, "user_id", f.Users)
 	if f.From != nil {
 		add("at >= ?", *f.From)
 		add("block >= (SELECT COALESCE(MIN(number), 0) FROM audit_blocks WHERE team_id = $1 AND made_at >= ?)", *f.From)

@@ -34,7 +34,7 @@ func ExampleOf(fields string) func(user uuid.UUID) json.RawMessage {
 	}
 }
 
-// ExampleWithoutUser is ExampleOf for a payload that may have no user_id.
+// ExampleWithoutUser returns the Example of a type whose payload has only the given fields.
 func ExampleWithoutUser(fields string) func(user uuid.UUID) json.RawMessage {
 	return func(uuid.UUID) json.RawMessage { return json.RawMessage(`{` + fields + `}`) }
 }

@@ -223,11 +223,11 @@ func List(ctx context.Context, tx *store.Tx, team uuid.UUID, f Filter) ([]Job, e
 		f.Before = ids.FromUUID[Job](uuid.Max)
 	}
 	args := []any{team, f.Before, f.Limit}
-	query := `SELECT ` + jobColumns + ` FROM jobs WHERE team_id = $1 AND id < $2` + store.Among(&args, "kind", f.Kinds)
+	query := `SELECT ` + jobColumns + ` FROM jobs WHERE team_id = $1 AND id < $2` + store.AmongValues(&args, "kind", f.Kinds)
 	if slices.Equal(f.Statuses, []Status{Failed}) { // in the words of the index jobs_failed
 		query += ` AND status = 'failed'`
 	} else {
-		query += store.Among(&args, "status", f.Statuses)
+		query += store.AmongValues(&args, "status", f.Statuses)
 	}
 	rows, err := tx.Query(ctx, query+` ORDER BY id DESC LIMIT $3`, args...)
 	if err != nil {

@@ -72,10 +72,10 @@ func Placeholders(first, n int) string {
 	return b.String()
 }
 
-// Among returns a condition that follows others: the column has one of some values. It
+// AmongValues returns a condition that follows others: the column has one of some values. It
 // adds the values to the arguments of the statement. Without values it returns "". It
 // repeats the last value up to a power of two, so that few statements are prepared.
-func Among[T any](args *[]any, column string, values []T) string {
+func AmongValues[T any](args *[]any, column string, values []T) string {
 	if len(values) == 0 {
 		return ""
 	}

@@ -125,7 +125,7 @@ var storedStates = map[DeliveryState]string{
 // readDeliveries reads one more than the limit.
 func readDeliveries(ctx context.Context, tx *store.Tx, e *Endpoint, f DeliveryFilter, since int64) ([]Delivery, error) {
 	args := []any{e.Team, e.ID, f.Before, f.Limit + 1, since}
-	more := store.Among(&args, "v.type", f.Types)
+	more := store.AmongValues(&args, "v.type", f.Types)
 	var states []string
 	for _, s := range f.States {
 		states = append(states, `(`+storedStates[s]+`)`)

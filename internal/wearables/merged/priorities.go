@@ -99,7 +99,7 @@ type Priority struct {
 // Reference 5.10, 7.11.
 func Priorities(ctx context.Context, tx *store.Tx, team uuid.UUID, dataTypes ...string) ([]Priority, error) {
 	args := []any{team}
-	query := `SELECT data_type, provider, priority FROM source_priorities WHERE team_id = $1` + store.Among(&args, "data_type", dataTypes)
+	query := `SELECT data_type, provider, priority FROM source_priorities WHERE team_id = $1` + store.AmongValues(&args, "data_type", dataTypes)
 	rows, err := tx.Query(ctx, query+` ORDER BY data_type, priority DESC, provider`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("merged: reading priorities: %w", err)
