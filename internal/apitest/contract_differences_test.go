@@ -7,6 +7,26 @@ var knownDifferences = []struct {
 	reason      string
 	differences []string
 }{
+	{"One value has the same form in a query. These filters take several values, too (TestSpellingsOfParameters).", []string{
+		`sent GET /v2/providers query source_type is of type array, not string`,
+		`sent GET /v3/lab_test query lab_slug is of type array, not string`,
+		`sent GET /v3/lab_test/lab_account query lab_account_id is of type array, not string`,
+		`sent GET /v3/lab_tests query lab_slug is of type array, not string`,
+		`sent GET /v3/lab_tests/markers query lab_slug is of type array, not string`,
+		`sent GET /v3/orders query order_transaction_id is of type array, not string`,
+		`sent GET /v3/orders query user_id is of type array, not string`,
+		`sent GET /v3/unmatched_result query lab_slug is of type array, not string`,
+		`sent Interpretation is of type array, not string`,
+		`sent LabAccountStatus is of type array, not string`,
+		`sent LabTestCollectionMethod is of type array, not string`,
+		`sent LabTestStatus is of type array, not string`,
+		`sent MatchDecisionCode is of type array, not string`,
+		`sent MatchReviewStatusFilter is of type array, not string`,
+		`sent PriorityResource is of type array, not string`,
+	}},
+	{"Without offset the list starts at 0. The service must see whether it was sent, because next_cursor excludes it.", []string{
+		`sent GET /v2/user query offset is nothing when absent, not 0`,
+	}},
 	{"The contract has no bound. Identifiers of clearing houses and names of states are shorter.", []string{
 		`sent CreatePayorBody.provider_payor_id maxLength is 64, not none`,
 		`sent GET /v3/insurance/search/payor query provider_payor_id maxLength is 64, not none`,
