@@ -37,8 +37,8 @@ var (
 		"unknown_lab", "unknown_lab_account", "unknown_marker",
 	}
 
-	// orderStateCodes: appointments.checkOrder.
-	orderStateCodes = []string{"order_state", "requisition_missing"}
+	// orderStateCodes: appointments.checkOrder and orders.RefuseHeld.
+	orderStateCodes = []string{"order_held", "order_state", "requisition_missing"}
 	// bookingCodes: appointments.Book and Reschedule.
 	bookingCodes = slices.Concat(orderStateCodes, []string{
 		"booking_key_expired", "booking_key_invalid", "booking_key_mismatch", "booking_key_used", "provider_no_answer", "provider_refused",

@@ -23,7 +23,7 @@ import (
 
 func (h *Handlers) sandboxRoutes() []api.Route {
 	return []api.Route{
-		api.Post("/v3/order/{order_id}/test", h.simulateOrder, "Move an order of a sandbox team to a status").Creates().Conditional(orderVersion).Announces(laboratoryEvents...).Refuses("not_sandbox", "order_at_test_system"),
+		api.Post("/v3/order/{order_id}/test", h.simulateOrder, "Move an order of a sandbox team to a status").Creates().Conditional(orderVersion).Announces(laboratoryEvents...).Refuses("not_sandbox", "order_at_test_system", "order_held"),
 		api.Get("/v3/sandbox", h.getSandbox, "Get the time and the next steps of your sandbox lab").Refuses("not_sandbox"),
 		api.Post("/v3/sandbox/advance", h.advanceSandbox, "Advance the clock of your sandbox lab").Announces(laboratoryEvents...).Refuses("not_sandbox"),
 		api.Get("/v3/sandbox/scripts", h.listSandboxScripts, "List the scenarios for an order of a sandbox team"),
