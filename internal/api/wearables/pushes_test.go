@@ -510,7 +510,7 @@ func TestARefusedUserAmongPeople(t *testing.T) {
 		stranger := userstest.New(t, d.DB, userstest.Team(t, d.DB).ID, users.NewUser{})
 		unknownUser := users.User{ID: users.ID{7}}
 		who := d.people(2)
-		refused := `"success":false,"created":0,"updated":0,"unchanged":0,"rejected":[],"status":404,"detail":"Not found"}`
+		refused := `"success":false,"created":0,"updated":0,"unchanged":0,"rejected":[],"status":404,"code":"not_found","detail":"Not found"}`
 		for round, counts := range []string{`"created":2,"updated":0,"unchanged":0`, `"created":0,"updated":0,"unchanged":2`} {
 			w := d.Do(http.MethodPost, "/v2/timeseries", mergePushes([]users.User{who[0], stranger, unknownUser, who[1]}, calltest.Heartbeats(2)))
 			d.Status(http.StatusOK, w)
