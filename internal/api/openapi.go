@@ -132,6 +132,28 @@ func (rt Route) removeImpossible(item *huma.PathItem) {
 	}
 }
 
+// documentLists states that neither the lists of a query nor their members are empty: see
+// plainQuery.
+func documentLists(item *huma.PathItem) {
+	one := 1
+	for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
+		if op == nil {
+			continue
+		}
+		for _, p := range op.Parameters {
+			if p.In != "query" || p.Schema == nil || p.Schema.Type != huma.TypeArray {
+				continue
+			}
+			if p.Schema.MinItems == nil {
+				p.Schema.MinItems = &one
+			}
+			if item := p.Schema.Items; item != nil && item.Type == huma.TypeString && item.Ref == "" && len(item.Enum) == 0 && item.Format == "" && item.Pattern == "" {
+				item.Pattern = `^[^,]*[^\s,][^,]*$` // a comma separates members
+			}
+		}
+	}
+}
+
 // documentHeaders adds headers to the answer of an operation.
 func documentHeaders(op *huma.Operation, headers map[string]*huma.Param) {
 	status := strconv.Itoa(op.DefaultStatus)
@@ -228,7 +250,7 @@ func withUsedSchemas(doc *huma.OpenAPI) (*huma.OpenAPI, error) {
 
 // dateParameters are read by ParseSpan. It accepts more than JSON Schema can state in one
 // format, and has its own message, so only the document states their formats.
-var dateParameters = []string{"start_date", "end_date", "updated_start_date", "updated_end_date", "collection_date", "start", "end"}
+var dateParameters = []string{"start_date", "end_date", "updated_start_date", "updated_end_date", "collection_date", "start", "end", "created_at_start", "created_at_end"}
 
 // withStatedDates returns the paths with the formats of date parameters.
 func withStatedDates(paths map[string]*huma.PathItem) map[string]*huma.PathItem {

@@ -117,7 +117,7 @@ func plainQuery(query url.Values, declared []*huma.Param) (changed bool, err err
 func splitList(values []string) (members []string) {
 	for _, value := range values {
 		for member := range strings.SplitSeq(value, ",") {
-			members = append(members, strings.TrimSpace(member))
+			members = append(members, strings.Trim(member, " \t\n\f\r"))
 		}
 	}
 	return members

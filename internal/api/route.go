@@ -227,6 +227,7 @@ func (rt Route) register(a *API, r chi.Router) {
 	}
 	rt.add(a, r, op)
 	rt.removeImpossible(a.OpenAPI().Paths[op.Path])
+	documentLists(a.OpenAPI().Paths[op.Path])
 }
 
 // OwnData lets the phone of a user call the operation for that user; see ownDataOnly.

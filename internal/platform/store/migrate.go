@@ -179,7 +179,7 @@ func refuseNewer(ctx context.Context, provider *goose.Provider) error {
 func (db *DB) readVersions(ctx context.Context) error {
 	err := db.Read(ctx, func(tx *Tx) error {
 		var n int64
-		return tx.QueryRow(ctx, `SELECT COUNT(*) FROM `+goose.DefaultTablename).Scan(&n)
+		return tx.QueryRow(ctx, `SELECT version_id FROM `+goose.DefaultTablename+` LIMIT 1`).Scan(&n)
 	})
 	if IsDamaged(err) {
 		return fmt.Errorf("store: reading the schema version: %w", err)
