@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
@@ -97,7 +98,8 @@ func TestEventsHaveTheirSchemas(t *testing.T) {
 				Event json.RawMessage
 			}
 		}
-		for page.More = true; page.More; {
+		deadline := time.Now().Add(time.Minute) // on PostgreSQL the last events have no number yet
+		for page.More = true; page.More || seen["user.deleted"] == 0 && time.Now().Before(deadline); {
 			after := page.Next
 			page.Events = nil
 			c.Get(fmt.Sprintf("/v2/events?limit=1000&wait=1&after=%d", after), &page)

@@ -212,6 +212,7 @@ func zoneSetLate(s *scenario) {
 	s.await("without a zone", s.glucose, floating)
 	s.zone("Asia/Tokyo")
 	s.await("read in Tokyo", s.glucose, "01:00/32400=5.1 01:05/32400=5.2 01:10/32400=5.3")
+	s.settle() // the second import is read again too
 
 	s.Expect(200, "DELETE", "/v2/user/"+s.user+"/imports/"+id+"/data", "", nil)
 	s.await("undone", s.glucose, "")
