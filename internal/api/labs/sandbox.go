@@ -27,7 +27,7 @@ func (h *Handlers) sandboxRoutes() []api.Route {
 		api.Get("/v3/sandbox", h.getSandbox, "Get the time and the next steps of your sandbox lab").Refuses("not_sandbox"),
 		api.Post("/v3/sandbox/advance", h.advanceSandbox, "Advance the clock of your sandbox lab").Announces(laboratoryEvents...).Refuses("not_sandbox"),
 		api.Get("/v3/sandbox/scripts", h.listSandboxScripts, "List the scenarios for an order of a sandbox team"),
-		api.Post("/v3/sandbox/order/{order_id}/run", h.runSandboxScript, "Run a scenario on an order of a sandbox team").Creates().Conditional(orderVersion).Announces(laboratoryEvents...).Refuses("not_sandbox", "order_at_test_system"),
+		api.Post("/v3/sandbox/order/{order_id}/run", h.runSandboxScript, "Run a scenario on an order of a sandbox team").Creates().Conditional(orderVersion).Announces(laboratoryEvents...).Refuses("not_sandbox", "order_at_test_system", "order_held"),
 	}
 }
 
