@@ -51,6 +51,7 @@ func (in *Ingester) Push(ctx context.Context, team teams.ID, id users.ID, b wear
 // PushAll stores data of several users like Push. Each user must occur at most once. It
 // stores the push of each user whole or not at all, independently of the others.
 func (in *Ingester) PushAll(ctx context.Context, team teams.ID, all []Push) []users.User {
+	waitForRivals(ctx, all)
 	waiting := make([]*pendingPush, len(all))
 	for i := range all {
 		audit.NotePerson(ctx, all[i].User.UUID()) // before the first transaction inserts the rows

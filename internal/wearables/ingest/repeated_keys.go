@@ -33,6 +33,44 @@ func hasRepeatedKeys(all []wearables.Samples) bool {
 	return false
 }
 
+// mostRivals returns the largest number of samples of a batch that a later one with the
+// same key replaces.
+func mostRivals(all []wearables.Samples) (most int) {
+	if !hasRepeatedKeys(all) {
+		return 0
+	}
+	type key struct {
+		resource, provider, sourceType string
+		at                             int64
+	}
+	earlier := map[key]int{}
+	for i := range all {
+		s := &all[i]
+		for _, at := range s.Time {
+			k := key{s.Resource, s.Source.Provider, s.Source.Type, at}
+			most = max(most, earlier[k])
+			earlier[k]++
+		}
+	}
+	return most
+}
+
+// waitForRivals waits so long that the earlier samples of a key count as stored after every
+// push that was answered before. MarkWritten makes them older by a millisecond each.
+func waitForRivals(ctx context.Context, all []Push) {
+	most := 0
+	for i := range all {
+		most = max(most, mostRivals(all[i].Batch.Samples))
+	}
+	if most == 0 {
+		return
+	}
+	select {
+	case <-time.After(time.Duration(most+1) * time.Millisecond):
+	case <-ctx.Done():
+	}
+}
+
 // orderOf returns the places of the samples of a group in the batch, from 1.
 func orderOf(s *wearables.Samples, part int) []int64 {
 	order := make([]int64, s.Len())

@@ -1,7 +1,9 @@
 package ingest_test
 
 import (
+	"fmt"
 	"maps"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -21,6 +23,29 @@ func TestTheLastVersionCounts(t *testing.T) {
 	later := func() time.Time { return clock().Add(time.Duration(pushes.Load()) * time.Second) }
 	storetest.EachAt(t, later, func(t *testing.T, db *store.DB) {
 		rapid.Check(t, func(rt *rapid.T) { checkVersions(t, db, rt, func() { pushes.Add(1) }) })
+	})
+}
+
+// A body with several samples of one key counts after a push that was answered just before.
+func TestVersionsOfABodySoonAfterAnother(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		at := []int64{day.UnixMicro()}
+		hrv := func(app, kind string, value float64) wearables.Samples {
+			return wearables.Samples{Resource: "hrv", Type: kind, Source: wearables.Source{Type: "watch", AppID: app}, Time: at, Value: []float64{value}}
+		}
+		for range 20 {
+			f := newFixture(t, db)
+			f.push(wearables.Batch{Pushed: true, Samples: []wearables.Samples{hrv("b", "", 20)}})
+			time.Sleep(time.Millisecond) // times of storage have milliseconds
+			f.push(wearables.Batch{Pushed: true, Samples: []wearables.Samples{hrv("b", "sdnn", 30), hrv("a", "sdnn", 40), hrv("a", "", 41), hrv("a", "rmssd", 42)}})
+			var read []string
+			for _, g := range f.samples("hrv") {
+				read = append(read, fmt.Sprint(g.Source.AppID, g.Type, g.Value))
+			}
+			if slices.Sort(read); !slices.Equal(read, []string{"armssd[42]", "bsdnn[30]"}) {
+				t.Fatalf("read %v", read)
+			}
+		}
 	})
 }
 
