@@ -56,7 +56,7 @@ func (l *Lab) simulate(ctx context.Context, _ *jobs.Run, args simulateArgs) erro
 		_, err = l.planSimulation(ctx, tx, &o, args)
 		return err
 	})
-	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Refused) { // erased meanwhile, or its user is deleted
+	if fault.Is(err, fault.NotFound) || fault.CodeOf(err) == "order_held" { // erased meanwhile, or its user is deleted
 		return nil
 	}
 	return err
